@@ -1,0 +1,59 @@
+"""The door for work: hints from the queue, carried to the next recorded state."""
+
+import json
+from datetime import timedelta
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from tocsin import database
+from tocsin.channels import Ways
+from tocsin.deliver import Policy
+from tocsin.dispatch import Worker, dispatch
+from tocsin.settings import settings
+
+log = Logger()
+metrics = Metrics()
+
+
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    hinted = {record["messageId"]: _ids(record) for record in event["Records"]}
+    ids = [one for hint in hinted.values() for one in hint]
+    config = settings()
+    worker = Worker(
+        _ways(),
+        config.lease,
+        Policy(config.evidence_window, config.send_concurrency),
+        remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
+    )
+    try:
+        claimed = database.run(lambda conn: dispatch(conn, ids, worker)) if ids else 0
+    except database.DatabaseUnavailable as error:
+        log.error("database unavailable; the hints stay on the queue", extra={"error": str(error)})
+        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in hinted]}
+    metrics.add_metric(name="Claimed", unit=MetricUnit.Count, value=claimed)
+    return {"batchItemFailures": []}
+
+
+def _ids(record: dict[str, Any]) -> list[UUID]:
+    """The ids of a hint. One that cannot be read is logged and forgotten: the sweep knows what is due."""
+    try:
+        hint = json.loads(record["body"])
+        if hint["v"] != 1:
+            raise ValueError("unknown version")
+        return [UUID(one) for one in hint["ids"]]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        log.warning("a hint could not be read", extra={"message_id": record["messageId"]})
+        metrics.add_metric(name="UnreadableHints", unit=MetricUnit.Count, value=1)
+        return []
+
+
+@cache
+def _ways() -> Ways:
+    from tocsin.channels.cloud import ways_out  # noqa: PLC0415 - the SDK is slow to import; a sweep-fed idle start may not need it
+
+    return ways_out(settings())

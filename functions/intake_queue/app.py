@@ -1,0 +1,32 @@
+"""The door for intents that come by queue or event bus."""
+
+from datetime import timedelta
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from tocsin import database
+from tocsin.accept_entries import Defaults, Entry, Malformed, accept_entry
+from tocsin.settings import settings
+
+log = Logger()
+metrics = Metrics()
+
+
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    config = settings()
+    defaults = Defaults(config.default_tenant_id, config.rate_limit_per_minute, timedelta(days=config.idempotency_days))
+    failed = []
+    for record in event["Records"]:
+        entry = Entry(record["messageId"], record["body"])
+        try:
+            end = database.run(lambda conn, entry=entry: accept_entry(conn, entry, defaults))  # type: ignore[misc]
+        except (database.DatabaseUnavailable, Malformed) as error:
+            # Out of reach, or nobody's: it stays on the queue, and after its last delivery in the dead-letter queue.
+            log.error("entry left on the queue", extra={"entry": entry.id, "error": str(error)})
+            failed.append({"itemIdentifier": entry.id})
+            continue
+        metrics.add_metric(name=f"Intake{end.capitalize()}", unit=MetricUnit.Count, value=1)
+    return {"batchItemFailures": failed}

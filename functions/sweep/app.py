@@ -1,0 +1,21 @@
+"""The door of the clock: every minute, announce again what is due."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from tocsin import database
+from tocsin.sweep import sweep
+
+log = Logger()
+metrics = Metrics()
+
+
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
+    swept = database.run(sweep)
+    metrics.add_metric(name="OutboxDepth", unit=MetricUnit.Count, value=swept.backlog.depth)
+    metrics.add_metric(name="OldestDueSeconds", unit=MetricUnit.Seconds, value=swept.backlog.oldest_due_seconds)
+    metrics.add_metric(name="UnknownAttempts", unit=MetricUnit.Count, value=swept.backlog.unknown_attempts)
+    return {"nudged": swept.nudged, "depth": swept.backlog.depth}

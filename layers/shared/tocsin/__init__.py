@@ -1,0 +1,1 @@
+"""Tocsin: the house behind the doors in functions/."""

@@ -1,0 +1,223 @@
+"""Accept intents: the durable row is the promise, and it is also the idempotency reservation."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, errors
+
+from tocsin import nudge
+from tocsin.database import tenant_transaction
+from tocsin.ids import uuid7
+from tocsin.intents import Intent
+from tocsin.store import rate_limits, records
+
+FARTHEST_SEND = timedelta(days=365)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One intent as it came in: its key, what was said, the fingerprint of the words, and the ids it will have.
+
+    The ids are made here, once, so that a repeated try recognises its own first one."""
+
+    idempotency_key: str
+    intent: Intent
+    fingerprint: bytes
+    notification_id: UUID = field(default_factory=uuid7)
+    outbox_id: UUID = field(default_factory=uuid7)
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """On whose behalf, and how many intents that one may send in a minute."""
+
+    tenant_id: UUID
+    producer: str
+    mode: str
+    rate_subject: str
+    rate_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    notification_id: UUID
+    accepted_at: datetime
+    is_replay: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReused:
+    """The key belongs to another request."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownUsers:
+    user_ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    used: int
+    limit: int
+    window_start: datetime
+
+
+End = Accepted | KeyReused | UnknownUsers
+
+
+class KeyInFlight(Exception):
+    """Another request with the same key has not finished. The producer tries again in a second."""
+
+
+class RateExceeded(Exception):
+    """The sender is above its limit; nothing was stored. The producer waits for the next minute."""
+
+
+def send_at_is_too_far(intent: Intent) -> bool:
+    return intent.send_at is not None and intent.send_at > datetime.now(UTC) + FARTHEST_SEND
+
+
+def accept(
+    conn: Connection[Any], asked: list[Asked], *, sender: Sender, request_id: str, trace_id: str, window: timedelta
+) -> tuple[list[End], Allowance]:
+    """Accept each intent or say why not, in order; then hint at the work. One round trip when every key is new."""
+    rows = [_row(n, one) for n, one in enumerate(asked)]
+    known: dict[str, records.Reservation] = {}
+    reserved, allowance = _reserve(conn, rows, sender, request_id, trace_id, window)
+    missed = [asked[one.n].idempotency_key for one in reserved if one.accepted_at is None]
+    if missed:
+        known = _find(conn, sender, missed)
+        if expired := [key for key, reservation in known.items() if reservation.is_expired]:
+            reserved = _reserve_anew(conn, rows, reserved, expired, sender, request_id, trace_id, window)
+            known = _find(conn, sender, missed)
+    _hint(asked, reserved)
+    return [_end(asked[one.n], one, known) for one in reserved], allowance
+
+
+def _reserve(
+    conn: Connection[Any],
+    rows: list[dict[str, Any]],
+    sender: Sender,
+    request_id: str,
+    trace_id: str,
+    window: timedelta,
+) -> tuple[list[records.Reserved], Allowance]:
+    try:
+        with tenant_transaction(conn, sender.tenant_id):
+            reserved = records.reserve(
+                conn,
+                rows,
+                tenant_id=sender.tenant_id,
+                producer=sender.producer,
+                mode=sender.mode,
+                request_id=request_id,
+                trace_id=trace_id,
+                window=window,
+            )
+            # Counted last: the counter's row is locked only for the moment of the commit, never while waiting for a key.
+            counted = rate_limits.count(
+                conn,
+                tenant_id=sender.tenant_id,
+                subject=sender.rate_subject,
+                limit_type="intents",
+                cost=len(rows),
+                max_count=sender.rate_limit,
+            )
+    except errors.LockNotAvailable:
+        raise KeyInFlight from None
+    except errors.CheckViolation as error:
+        if error.diag.constraint_name != rate_limits.CONSTRAINT:
+            raise
+        raise RateExceeded from None
+    used = counted.fetchone()
+    assert used is not None  # noqa: S101 - an upsert without a WHERE always returns its row
+    return reserved.fetchall(), Allowance(used[0], sender.rate_limit, used[1])
+
+
+def _reserve_anew(
+    conn: Connection[Any],
+    rows: list[dict[str, Any]],
+    reserved: list[records.Reserved],
+    expired: list[str],
+    sender: Sender,
+    request_id: str,
+    trace_id: str,
+    window: timedelta,
+) -> list[records.Reserved]:
+    """The reservations in the way have run out: release them and reserve once more."""
+    again = [rows[one.n] for one in reserved if rows[one.n]["idempotency_key"] in expired and one.accepted_at is None]
+    with tenant_transaction(conn, sender.tenant_id):
+        records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=expired)
+        cursor = records.reserve(
+            conn,
+            again,
+            tenant_id=sender.tenant_id,
+            producer=sender.producer,
+            mode=sender.mode,
+            request_id=request_id,
+            trace_id=trace_id,
+            window=window,
+        )
+    fresh = {one.n: one for one in cursor.fetchall()}
+    return [fresh.get(one.n, one) for one in reserved]
+
+
+def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, records.Reservation]:
+    with tenant_transaction(conn, sender.tenant_id):
+        return records.find_reservations(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=keys)
+
+
+def _end(asked: Asked, reserved: records.Reserved, known: dict[str, records.Reservation]) -> End:
+    if reserved.accepted_at is not None:
+        return Accepted(asked.notification_id, reserved.accepted_at, is_replay=False)
+    first = known.get(asked.idempotency_key)
+    if first is None:
+        return UnknownUsers(reserved.unknown_user_ids or [])
+    if first.request_fingerprint != asked.fingerprint:
+        return KeyReused()
+    # Our own id means that our first try had committed and only its answer was lost.
+    return Accepted(first.notification_id, first.accepted_at, is_replay=first.notification_id != asked.notification_id)
+
+
+def _hint(asked: list[Asked], reserved: list[records.Reserved]) -> None:
+    due: dict[timedelta, list[UUID]] = {}
+    for one in reserved:
+        if one.due_in_seconds is not None:
+            due.setdefault(timedelta(seconds=one.due_in_seconds), []).append(asked[one.n].outbox_id)
+    if due:
+        nudge.nudge_each(list(due.items()))
+
+
+def _row(n: int, asked: Asked) -> dict[str, Any]:
+    intent = asked.intent
+    audience = intent.audience
+    return {
+        "n": n,
+        "notification_id": str(asked.notification_id),
+        "outbox_id": str(asked.outbox_id),
+        "idempotency_key": asked.idempotency_key,
+        "request_fingerprint": asked.fingerprint.hex(),
+        "notification_type": intent.type,
+        "audience_kind": audience.kind,
+        "recipient_user_ids": list(dict.fromkeys(audience.user_ids)) if audience.kind == "users" else [],
+        "audience": {"email": audience.email, "phone": audience.phone} if audience.kind == "address" else None,
+        "payload": intent.payload,
+        "template": intent.template,
+        "channels": intent.channels,
+        "priority": intent.priority,
+        "thread_kind": intent.thread.kind if intent.thread else None,
+        "thread_id": intent.thread.id if intent.thread else None,
+        "trigger_depth": 0,
+        "retry_max_attempts": intent.retry.max_attempts,
+        "retry_backoff": intent.retry.backoff,
+        "retry_base_ms": intent.retry.base_ms,
+        "occurred_at": _text(intent.occurred_at),
+        "send_at": _text(intent.send_at),
+        "expires_at": _text(intent.expires_at),
+    }
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

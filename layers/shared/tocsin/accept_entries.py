@@ -1,0 +1,147 @@
+"""Accept intents that come by queue or event bus. What cannot be accepted is kept with its reason: not lost, not looped."""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+from pydantic import ValidationError
+
+from tocsin import strict_json
+from tocsin.accept import Accepted, Asked, KeyReused, Sender, accept, send_at_is_too_far
+from tocsin.database import tenant_transaction
+from tocsin.ids import as_uuid
+from tocsin.intents import MAX_BODY, Intent, errors_of
+from tocsin.store import malformed_intents, tenants
+
+MAX_RAW = 8 * 1024
+ENVELOPE = ("idempotency_key", "tenant_id", "producer")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message as the queue gave it. `id` stays the same over redeliveries."""
+
+    id: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    tenant_id: UUID | None
+    rate_limit: int
+    window: timedelta
+
+
+class Malformed(Exception):
+    """The entry cannot be accepted, now or later. It is recorded as a malformed intent."""
+
+    def __init__(self, code: str, message: str, fields: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.fields = fields or {}
+
+
+def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str:
+    """Returns how it ended: accepted, duplicate or malformed. When the database cannot be asked it raises: the queue redelivers."""
+    tenant_id = defaults.tenant_id
+    try:
+        fields, entry_id, source = _read(entry)
+        tenant_id = _tenant(conn, fields, defaults)
+        asked = _asked(fields, entry_id)
+        sender = Sender(
+            tenant_id,
+            producer=str(fields.get("producer") or source),
+            mode="live",
+            rate_subject="intake-queue",
+            rate_limit=2_000_000_000,  # the queue itself is the throttle: a limit here could only lose or loop
+        )
+        (end,), _ = accept(conn, [asked], sender=sender, request_id=entry.id, trace_id="", window=defaults.window)
+        if isinstance(end, Accepted):
+            return "duplicate" if end.is_replay else "accepted"
+        if isinstance(end, KeyReused):
+            raise Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)
+        raise Malformed("recipient_not_found", f"unknown users: {', '.join(end.user_ids[:20])}", fields)
+    except Malformed as problem:
+        if tenant_id is None:
+            raise
+        _keep(conn, entry, problem, tenant_id)
+        return "malformed"
+
+
+def _read(entry: Entry) -> tuple[dict[str, Any], str, str]:
+    """The fields, the id that deduplicates, and where it came from."""
+    raw = entry.body.encode("utf-8", "surrogatepass")
+    if len(raw) > MAX_BODY:
+        raise Malformed("too_large", f"the message has {len(raw)} bytes; at most {MAX_BODY} are accepted")
+    try:
+        value = strict_json.parse(raw)
+    except (strict_json.InvalidJson, strict_json.UnsafeJson) as error:
+        raise Malformed("invalid_json", str(error)) from None
+    if not isinstance(value, dict):
+        raise Malformed("schema", "an intent must be an object")
+    if "detail-type" in value and isinstance(value.get("detail"), dict):
+        return value["detail"], str(value.get("id") or entry.id), str(value.get("source") or "events")
+    return value, entry.id, "queue"
+
+
+def _tenant(conn: Connection[Any], fields: dict[str, Any], defaults: Defaults) -> UUID:
+    named = fields.get("tenant_id")
+    if named is None:
+        if defaults.tenant_id is None:
+            raise Malformed("schema", "tenant_id is required: this installation has no default tenant", fields)
+        return defaults.tenant_id
+    tenant_id = as_uuid(named) if isinstance(named, str) else None
+    if tenant_id is not None:
+        with tenant_transaction(conn, tenant_id):
+            if tenants.exists(conn, tenant_id):
+                return tenant_id
+    raise Malformed("unknown_tenant", "there is no such tenant", fields)
+
+
+def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
+    key = fields.get("idempotency_key", entry_id)
+    producer = fields.get("producer", "")
+    if not isinstance(key, str) or not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
+        raise Malformed("schema", "idempotency_key must be 1 to 255 printable ASCII characters", fields)
+    if not isinstance(producer, str) or len(producer) > 100:
+        raise Malformed("schema", "producer must be a string of at most 100 characters", fields)
+    value = {name: part for name, part in fields.items() if name not in ENVELOPE}
+    try:
+        intent = Intent.model_validate(value)
+    except ValidationError as error:
+        wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error))
+        raise Malformed("schema", wrong, fields) from None
+    if send_at_is_too_far(intent):
+        raise Malformed("schema", "/send_at must be within 365 days", fields)
+    return Asked(key, intent, strict_json.fingerprint(value))
+
+
+def _keep(conn: Connection[Any], entry: Entry, problem: Malformed, tenant_id: UUID) -> None:
+    fields = problem.fields
+    with tenant_transaction(conn, tenant_id):
+        malformed_intents.insert_unless_known(
+            conn,
+            stream_entry_id=entry.id,
+            tenant_id=tenant_id,
+            notification_type=_text(fields.get("type")),
+            producer=_text(fields.get("producer")),
+            idempotency_key=_text(fields.get("idempotency_key")),
+            failure_code=problem.code,
+            failure_message=str(problem)[:1000],
+            raw_fields=_capped(fields, entry.body),
+        )
+
+
+def _text(value: Any) -> str:
+    return value[:255] if isinstance(value, str) else ""
+
+
+def _capped(fields: dict[str, Any], body: str) -> dict[str, Any]:
+    """What came in, whole if it is small and readable, else its beginning."""
+    if fields and len(json.dumps(fields)) <= MAX_RAW:
+        return fields
+    head = body[:MAX_RAW].replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    return {"beginning": head, "length": len(body)}

@@ -1,0 +1,208 @@
+"""Asking: what became of a notification, and what is in an inbox."""
+
+from datetime import datetime
+from typing import Any
+
+from tocsin import paging, problems
+from tocsin import timeline as timelines
+from tocsin.database import tenant_transaction
+from tocsin.http import Call, Endpoint, Response
+from tocsin.ids import as_uuid
+from tocsin.store import attempts, notifications, records, routes, users
+
+MAX_ROUTES_SHOWN = 1_000
+_STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
+_CHANNELS = ("email", "sms", "push", "in_app", "webhook")
+
+
+def list_notifications(call: Call) -> Response:
+    query = call.request.query
+    limit = paging.limit_of(call.request)
+    filters = {
+        "type": query.get("type"),
+        "producer": query.get("producer"),
+        "status": _one_of(query.get("status"), "status", _STATUSES),
+        "channel": _one_of(query.get("channel"), "channel", _CHANNELS),
+        "recipient": f"user:{query['user_id']}" if "user_id" in query else None,
+        "since": _moment(query.get("since"), "since"),
+        "until": _moment(query.get("until"), "until"),
+    }
+    after = paging.cursor_of(call.request)
+    with tenant_transaction(call.conn, call.tenant_id):
+        rows = records.list_page(call.conn, call.tenant_id, filters=filters, limit=limit + 1, after=after)
+    return paging.page(rows, limit, shown=_shown_summary, place=lambda row: (row["accepted_at"], row["notification_id"]))
+
+
+def get_notification(call: Call) -> Response:
+    notification_id = as_uuid(call.request.path_parameters.get("id", ""))
+    if notification_id is None:
+        raise problems.not_found("notification")
+    with tenant_transaction(call.conn, call.tenant_id):
+        record = records.find(call.conn, call.tenant_id, notification_id)
+        if record is None:
+            raise problems.not_found("notification")
+        its_routes = routes.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN)
+        its_attempts = attempts.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
+        counts = routes.count_by_status(call.conn, call.tenant_id, notification_id)
+    return Response(
+        200,
+        _shown_record(record, counts)
+        | {
+            "payload": record["payload_json"],
+            "routes": [_shown_route(route, its_attempts) for route in its_routes],
+            "timeline": timelines.shown(timelines.timeline(record, its_routes, its_attempts)),
+        },
+    )
+
+
+def list_inbox(call: Call) -> Response:
+    query = call.request.query
+    limit = paging.limit_of(call.request)
+    status = _one_of(query.get("status", "all"), "status", ("unread", "read", "all"))
+    after = paging.cursor_of(call.request)
+    with tenant_transaction(call.conn, call.tenant_id):
+        user = _inbox_owner(call)
+        rows = notifications.list_page(
+            call.conn,
+            call.tenant_id,
+            user.id,
+            unread=None if status == "all" else status == "unread",
+            limit=limit + 1,
+            after=after,
+        )
+    return paging.page(rows, limit, shown=_shown_inbox_row, place=lambda row: (row["last_event_at"], row["id"]))
+
+
+def unread_count(call: Call) -> Response:
+    with tenant_transaction(call.conn, call.tenant_id):
+        user = _inbox_owner(call)
+        count = notifications.count_unread(call.conn, call.tenant_id, user.id)
+    return Response(200, {"unread": count})
+
+
+def _inbox_owner(call: Call) -> users.User:
+    user_id = call.request.query.get("user_id")
+    if not user_id:
+        raise problems.invalid("A server key says whose inbox it means: add `?user_id=`.")
+    user = users.find(call.conn, call.tenant_id, user_id)
+    if user is None:
+        raise problems.not_found("user")
+    return user
+
+
+def _one_of(value: str | None, name: str, known: tuple[str, ...]) -> str | None:
+    if value is not None and value not in known:
+        raise problems.invalid(f"`{name}` must be one of {', '.join(known)}.")
+    return value
+
+
+def _moment(value: str | None, name: str) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise problems.invalid(f"`{name}` must be a time in RFC 3339, such as 2026-11-15T10:00:00Z.")
+    return moment
+
+
+def _state(record: dict[str, Any], counts: dict[str, int]) -> str:
+    if not counts:
+        return "accepted"
+    return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
+
+
+def _shown_record(record: dict[str, Any], counts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "notification_id": record["notification_id"],
+        "type": record["notification_type"],
+        "status": _state(record, counts),
+        "route_counts": counts,
+        "producer": record["producer"],
+        "mode": record["mode"],
+        "audience": {"kind": record["audience_kind"]}
+        | ({"user_ids": record["recipient_user_ids"]} if record.get("recipient_user_ids") else {}),
+        "template": record["template"],
+        "priority": record["priority"],
+        "thread": {"kind": record["thread_kind"], "id": record["thread_id"]} if record["thread_kind"] else None,
+        "occurred_at": record["occurred_at"],
+        "accepted_at": record["accepted_at"],
+        "send_at": record["send_at"],
+        "expires_at": record["expires_at"],
+        "cancelled_at": record["cancelled_at"],
+    } | {name: record[name] for name in ("idempotency_key", "request_id", "trace_id") if name in record}
+
+
+def _shown_summary(record: dict[str, Any]) -> dict[str, Any]:
+    return _shown_record(record, record["routes"] or {})
+
+
+def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> dict[str, Any]:
+    shown = {
+        name: route[name]
+        for name in (
+            "route_id", "channel", "status", "reason", "attempt_count", "max_attempts", "generation", "provider",
+            "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "next_attempt_at", "created_at",
+            "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
+        )
+    }  # fmt: skip
+    return shown | {
+        "recipient": route["recipient_ref"],
+        "answer_unknown": bool(route["attempt_open"]),
+        "last_error": {
+            "classification": route["last_error_classification"],
+            "message": route["last_error_message"],
+            "at": route["last_error_at"],
+        }
+        if route["last_error_at"]
+        else None,
+        "dead_letter": {
+            "id": route["dead_letter_id"],
+            "recovery_hint": route["recovery_hint"],
+            "resolution": route["resolution"],
+        }
+        if route["dead_letter_id"]
+        else None,
+        "attempts": [
+            {name: value for name, value in attempt.items() if name != "route_id"}
+            for attempt in its_attempts
+            if attempt["route_id"] == route["route_id"]
+        ],
+    }
+
+
+def _shown_inbox_row(row: dict[str, Any]) -> dict[str, Any]:
+    thread = {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None
+    return {name: value for name, value in row.items() if name not in ("thread_kind", "thread_id")} | {
+        "thread": thread,
+        "last_actor": None,
+    }
+
+
+_USER = {"name": "user_id", "in": "query", "required": True, "schema": {"type": "string"}}
+_FILTERS: list[dict[str, Any]] = [
+    {"name": name, "in": "query", "schema": {"type": "string"}}
+    for name in ("type", "producer", "status", "channel", "user_id", "since", "until")
+]
+
+ENDPOINTS = [
+    Endpoint(
+        "GET /v1/notifications", "read", list_notifications, "List notifications, newest first",
+        parameters=[*_FILTERS, *paging.PARAMETERS], answers={422: "A filter is not valid"},
+    ),
+    Endpoint(
+        "GET /v1/notifications/{id}", "read", get_notification, "Show a notification and why it went as it did",
+        answers={404: "No such notification"},
+    ),
+    Endpoint(
+        "GET /v1/inbox", "inbox", list_inbox, "List a user's inbox, latest first",
+        parameters=[_USER, {"name": "status", "in": "query", "schema": {"enum": ["unread", "read", "all"]}}, *paging.PARAMETERS],
+        answers={404: "No such user"},
+    ),
+    Endpoint(
+        "GET /v1/inbox/unread-count", "inbox", unread_count, "Count a user's unread rows",
+        parameters=[_USER], answers={404: "No such user"},
+    ),
+]  # fmt: skip

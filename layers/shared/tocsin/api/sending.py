@@ -1,0 +1,249 @@
+"""Sending: intents, one or many, and taking them back."""
+
+import re
+import time
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from tocsin import accept as accepting
+from tocsin import http, problems, strict_json
+from tocsin.accept import Accepted, Allowance, Asked, End, KeyReused, Sender, UnknownUsers
+from tocsin.cancel import cancel as cancel_notification
+from tocsin.http import Call, Endpoint, Response
+from tocsin.ids import as_uuid
+from tocsin.intents import MAX_BATCH, Closed, Intent
+from tocsin.problems import Problem
+from tocsin.settings import settings
+
+_PRINTABLE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
+_QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
+_exhausted: dict[str, float] = {}  # rate subjects above their limit in this minute, so that a flood costs no query
+
+
+class BatchItem(Intent):
+    idempotency_key: Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class Batch(Closed):
+    """Described for the documentation; each item is checked on its own, so that one bad item does not spoil the others."""
+
+    intents: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+def post_intent(call: Call) -> Response:
+    value = call.request.json()
+    key = idempotency_key(call.request.headers.get("idempotency-key"))
+    asked = _asked(key, value)
+    (end,), allowance = _accept(call, [asked])
+    if not isinstance(end, Accepted):
+        raise _refusal(end)
+    replay = {"Idempotency-Replayed": "true"} if end.is_replay else {}
+    return Response(202, _receipt(end), replay | _rate_headers(allowance))
+
+
+def post_batch(call: Call) -> Response:
+    value = call.request.json()
+    items = value.get("intents") if isinstance(value, dict) else None
+    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
+        raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
+    read = [_read_item(item) for item in items]
+    asked = [one for one in read if isinstance(one, Asked)]
+    headers: dict[str, str] = {}
+    ends: list[End] = []
+    if asked:
+        ends, allowance = _accept(call, asked)
+        headers = _rate_headers(allowance)
+    rest = iter(ends)
+    results = [
+        _result(one.idempotency_key, next(rest), call.request.request_id)
+        if isinstance(one, Asked)
+        else _refused(_key_of(item), one, call.request.request_id)
+        for item, one in zip(items, read, strict=True)
+    ]
+    return Response(200, {"results": results}, headers)
+
+
+def post_cancel(call: Call) -> Response:
+    notification_id = as_uuid(call.request.path_parameters.get("id", ""))
+    cancelled = cancel_notification(call.conn, call.tenant_id, notification_id) if notification_id else None
+    if cancelled is None:
+        raise problems.not_found("notification")
+    if cancelled.stopped == 0 and cancelled.too_late > 0:
+        raise Problem(409, "too-late", "It is too late to cancel", "Every route has ended or is in the provider's hands.")
+    return Response(200, {"notification_id": notification_id, "status": "cancelled"} | asdict(cancelled))
+
+
+def idempotency_key(header: str | None) -> str:
+    """The key from its header: bare, or as an RFC 8941 string."""
+    if header is None or not header.strip():
+        raise Problem(
+            400,
+            "idempotency-key-required",
+            "The Idempotency-Key header is missing",
+            "Send a key that is unique to this intent, so that a retry cannot send it twice.",
+        )
+    text = header.strip()
+    if quoted := _QUOTED.fullmatch(text):
+        key = re.sub(r"\\(.)", r"\1", quoted[1])
+    else:
+        key = "" if "," in text or text.startswith('"') else text  # two headers arrive joined by a comma
+    if not _PRINTABLE.fullmatch(key):
+        raise Problem(
+            400,
+            "idempotency-key-invalid",
+            "The Idempotency-Key header is not valid",
+            "It must be one value of 1 to 255 printable ASCII characters (with a comma in it: in double quotes).",
+        )
+    return key
+
+
+def _asked(key: str, value: Any) -> Asked:
+    intent: Intent = http.parse(Intent, value)
+    if accepting.send_at_is_too_far(intent):
+        raise problems.invalid_field("/send_at", "must be within 365 days")
+    return Asked(key, intent, strict_json.fingerprint(value))
+
+
+def _read_item(item: Any) -> Asked | Problem:
+    try:
+        if not isinstance(item, dict):
+            raise problems.invalid("An intent must be an object.")
+        key = item.get("idempotency_key")
+        if not isinstance(key, str) or not _PRINTABLE.fullmatch(key):
+            raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
+        return _asked(key, {name: part for name, part in item.items() if name != "idempotency_key"})
+    except Problem as problem:
+        return problem
+
+
+def _key_of(item: Any) -> str | None:
+    key = item.get("idempotency_key") if isinstance(item, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
+    principal, config = call.principal, settings()
+    sender = Sender(
+        principal.tenant_id,
+        principal.producer,
+        principal.mode,
+        rate_subject=f"key:{principal.key_id}",
+        rate_limit=principal.rate_limit or config.rate_limit_per_minute,
+    )
+    if _exhausted.get(sender.rate_subject, 0) > time.time():
+        raise _too_many(sender)
+    try:
+        return accepting.accept(
+            call.conn,
+            asked,
+            sender=sender,
+            request_id=call.request.request_id,
+            trace_id=call.request.trace_id,
+            window=timedelta(days=config.idempotency_days),
+        )
+    except accepting.KeyInFlight:
+        raise Problem(
+            409,
+            "idempotency-key-in-flight",
+            "A request with this key is still running",
+            "Send it again in a second.",
+            headers={"Retry-After": "1"},
+        ) from None
+    except accepting.RateExceeded:
+        if len(asked) == 1:
+            _exhausted.clear()
+            _exhausted[sender.rate_subject] = (time.time() // 60 + 1) * 60
+        raise _too_many(sender) from None
+
+
+def _refusal(end: KeyReused | UnknownUsers) -> Problem:
+    if isinstance(end, KeyReused):
+        return Problem(
+            422,
+            "idempotency-key-reused",
+            "The idempotency key belongs to another request",
+            "Use a new key for a new intent; repeat an intent unchanged.",
+        )
+    shown = ", ".join(end.user_ids[:20])
+    return Problem(
+        422,
+        "unknown-users",
+        "Some users are not known",
+        f"Make them known with PUT /v1/users/{{id}} first: {shown}",
+        [{"pointer": "/audience/user_ids", "message": f"{user_id} is not known"} for user_id in end.user_ids[:20]],
+    )
+
+
+def _receipt(end: Accepted) -> dict[str, Any]:
+    return {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+
+
+def _result(key: str, end: End, request_id: str) -> dict[str, Any]:
+    if not isinstance(end, Accepted):
+        return _refused(key, _refusal(end), request_id)
+    replayed = {"replayed": True} if end.is_replay else {}
+    return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed
+
+
+def _refused(key: str | None, problem: Problem, request_id: str) -> dict[str, Any]:
+    return {"idempotency_key": key, "status": problem.status, "problem": problem.body(request_id)}
+
+
+def _rate_headers(allowance: Allowance) -> dict[str, str]:
+    left = max(0, allowance.limit - allowance.used)
+    resets = 60 - datetime.now(UTC).second
+    return {"RateLimit-Policy": f'"intents";q={allowance.limit};w=60', "RateLimit": f'"intents";r={left};t={resets}'}
+
+
+def _too_many(sender: Sender) -> Problem:
+    resets = 60 - datetime.now(UTC).second
+    return Problem(
+        429,
+        "rate-limited",
+        "Too many intents",
+        f"This key may send {sender.rate_limit} intents a minute. Nothing was stored; try again later.",
+        headers={
+            "Retry-After": str(resets),
+            "RateLimit-Policy": f'"intents";q={sender.rate_limit};w=60',
+            "RateLimit": f'"intents";r=0;t={resets}',
+        },
+    )
+
+
+_KEY_HEADER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+
+ENDPOINTS = [
+    Endpoint(
+        "POST /v1/intents",
+        "send",
+        post_intent,
+        "Ask for a notification",
+        success=202,
+        body=Intent,
+        answers={409: "The key is in flight", 413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        parameters=[_KEY_HEADER],
+    ),
+    Endpoint(
+        "POST /v1/intents/batch",
+        "send",
+        post_batch,
+        "Ask for up to 500 notifications in one transaction",
+        body=Batch,
+        answers={413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+    ),
+    Endpoint(
+        "POST /v1/notifications/{id}/cancel",
+        "send",
+        post_cancel,
+        "Stop what has not been sent",
+        answers={404: "No such notification", 409: "Too late"},
+    ),
+]

@@ -1,0 +1,65 @@
+"""The service itself: is it up, is it ready, what does it offer; and what to say about everything else."""
+
+import re
+from functools import cache
+from typing import Any
+
+from psycopg import Connection
+
+from tocsin import database, problems
+from tocsin.http import Endpoint, Request, Response
+from tocsin.problems import Problem
+from tocsin.store import migrations
+
+
+def get_health(request: Request) -> Response:
+    return Response(200, {"status": "ok"})
+
+
+def get_ready(request: Request) -> Response:
+    def check(conn: Connection[Any]) -> Response:
+        applied = migrations.latest(conn)
+        if applied != migrations.EXPECTED:
+            raise problems.unavailable("The database schema is not the one this version needs.", retry_after=10)
+        return Response(200, {"status": "ready", "schema": applied})
+
+    return database.run(check)
+
+
+def get_openapi(request: Request) -> Response:
+    from tocsin.api.openapi import document  # noqa: PLC0415 - rarely asked for
+
+    return Response(200, document(every_endpoint()))
+
+
+def otherwise(request: Request) -> Response:
+    """No route matched: say whether the path is unknown or only the method is."""
+    allowed = [method for method, pattern in _patterns() if pattern.fullmatch(request.path)]
+    if allowed:
+        raise Problem(
+            405,
+            "method-not-allowed",
+            "The method is not allowed here",
+            f"This path takes {', '.join(sorted(set(allowed)))}.",
+            headers={"Allow": ", ".join(sorted(set(allowed)))},
+        )
+    raise problems.not_found("resource; GET /v1/openapi.json lists what there is")
+
+
+def every_endpoint() -> list[Endpoint]:
+    from tocsin.api import asking, managing, sending  # noqa: PLC0415 - only this cold path needs them all
+
+    return [*sending.ENDPOINTS, *asking.ENDPOINTS, *managing.ENDPOINTS, *ENDPOINTS]
+
+
+@cache
+def _patterns() -> list[tuple[str, re.Pattern[str]]]:
+    pairs = (endpoint.route.split(" ", 1) for endpoint in every_endpoint())
+    return [(method, re.compile(re.sub(r"\{\w+\}", "[^/]+", path))) for method, path in pairs]
+
+
+ENDPOINTS = [
+    Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)"),
+    Endpoint("GET /ready", None, get_ready, "Can it serve? (database and schema)", answers={503: "Not ready"}),
+    Endpoint("GET /v1/openapi.json", None, get_openapi, "This document"),
+]

@@ -1,0 +1,29 @@
+"""Cancel: stop what has not been sent. After the answer, nothing more goes out."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+
+from tocsin.database import tenant_transaction
+from tocsin.store import outbox, records, routes
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """How many routes were stopped now, and how many could not be: ended before, or in the provider's hands."""
+
+    stopped: int
+    too_late: int
+
+
+def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Cancelled | None:
+    """None: there is no such notification. A notification that is not planned yet is planned as cancelled."""
+    with tenant_transaction(conn, tenant_id):
+        if not records.mark_cancelled(conn, tenant_id, notification_id):
+            return None
+        stopped = outbox.delete_unsent(conn, tenant_id, notification_id)
+        routes.cancel(conn, tenant_id, notification_id, stopped)
+        by_status = routes.count_by_status(conn, tenant_id, notification_id)
+    return Cancelled(len(stopped), sum(by_status.values()) - by_status.get("cancelled", 0))

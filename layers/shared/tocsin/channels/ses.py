@@ -1,0 +1,37 @@
+"""Email by Amazon SES."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tocsin.channels import Message, sdk_errors
+from tocsin.outcomes import Accepted, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class SesEmail:
+    client: Any
+    sender: str
+    configuration_set: str
+    provider: str = "ses"
+    lane: str = "ses:email"
+
+    def send(self, message: Message) -> Outcome:
+        try:
+            answer = self.client.send_email(
+                FromEmailAddress=self.sender,
+                Destination={"ToAddresses": [message.email]},
+                Content={
+                    "Simple": {
+                        "Subject": {"Data": message.content.title, "Charset": "UTF-8"},
+                        "Body": {
+                            "Text": {"Data": message.content.text, "Charset": "UTF-8"},
+                            "Html": {"Data": message.content.html, "Charset": "UTF-8"},
+                        },
+                    }
+                },
+                EmailTags=[{"Name": name, "Value": value} for name, value in message.tags.items()],
+                ConfigurationSetName=self.configuration_set,
+            )
+        except Exception as error:
+            return sdk_errors.classify("ses", error)
+        return Accepted(answer["MessageId"])

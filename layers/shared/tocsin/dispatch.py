@@ -1,0 +1,104 @@
+"""Dispatch: take announced work under a lease and carry each piece to its next recorded state."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg import Connection
+
+from tocsin import gate, nudge
+from tocsin.channels import PROVIDER_TIMEOUT, Ways
+from tocsin.deliver import Policy, deliver
+from tocsin.plan import plan
+from tocsin.recovery_hints import hint_for
+from tocsin.store import lanes, outbox
+from tocsin.store.outbox import Claimed
+
+BATCH_SIZE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a worker brings along. `remaining` says how much of the invocation is left."""
+
+    ways: Ways
+    lease: timedelta
+    policy: Policy
+    remaining: Callable[[], timedelta]
+    batch_size: int = BATCH_SIZE
+
+
+def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker) -> int:
+    """Handle what is due among these ids, and the deliveries that planning them makes. Returns how many rows were claimed.
+
+    Rows that took a worker down before are claimed one at a time, so that a poisonous one cannot take its neighbours with it."""
+    waiting = list(dict.fromkeys(ids))
+    claimed = 0
+    while waiting:
+        if worker.remaining() < PROVIDER_TIMEOUT + timedelta(seconds=5):
+            nudge.nudge(waiting)
+            return claimed
+        batch, waiting = waiting[: worker.batch_size], waiting[worker.batch_size :]
+        count, planned = _round(conn, batch, worker, suspects=False)
+        claimed += count
+        waiting += planned
+        if count < len(batch):
+            claimed += _suspects(conn, batch, worker)
+    return claimed
+
+
+def _suspects(conn: Connection[Any], batch: list[UUID], worker: Worker) -> int:
+    claimed = 0
+    while worker.remaining() >= PROVIDER_TIMEOUT + timedelta(seconds=5):
+        count, planned = _round(conn, batch, worker, suspects=True)
+        if count == 0:
+            break
+        nudge.nudge(planned)
+        claimed += count
+    return claimed
+
+
+def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: bool) -> tuple[int, list[UUID]]:
+    """One claim and all that follows from it. Returns how many rows were claimed, and the deliveries now due."""
+    lease_token = uuid4()
+    lease_ends = time.monotonic() + worker.lease.total_seconds()
+    with conn.pipeline():
+        troubled = lanes.all_troubled(conn)
+        leased = outbox.claim(
+            conn, ids, lease_token=lease_token, lease=worker.lease, suspects=suspects, limit=1 if suspects else len(ids)
+        )
+    claimed = leased.fetchall()
+    due = _plan(conn, [one for one in claimed if one.source_kind == "plan"], lease_token)
+    deliveries = [one for one in claimed if one.source_kind == "deliver"]
+    if deliveries:
+        deliver(
+            conn,
+            deliveries,
+            lease_token=lease_token,
+            lease_ends=lease_ends,
+            ways=worker.ways,
+            troubled={lane.lane: lane for lane in troubled},
+            policy=worker.policy,
+        )
+    return len(claimed), due
+
+
+def _plan(conn: Connection[Any], claimed: list[Claimed], lease_token: UUID) -> list[UUID]:
+    poison = [one for one in claimed if one.claim_count > gate.MAX_CLAIMS]
+    if poison:
+        message = f"{gate.MAX_CLAIMS} workers took this on and none recorded an outcome"
+        burials = [outbox.Buried(one.outbox_id, "poison", message, hint_for("poison")) for one in poison]
+        outbox.bury(conn, burials, lease_token=lease_token)
+    healthy = [one for one in claimed if one.claim_count <= gate.MAX_CLAIMS]
+    if not healthy:
+        return []
+    planned = plan(conn, healthy, lease_token=lease_token)
+    if planned.unfinished:  # further pages of an endless audience: each is work of its own, so that others get their turn
+        nudge.nudge(planned.unfinished)
+    if len(planned.deliveries) > BATCH_SIZE * 2:
+        nudge.nudge(planned.deliveries)
+        return []
+    return planned.deliveries

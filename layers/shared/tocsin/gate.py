@@ -1,0 +1,94 @@
+"""The gate: may this delivery go out now? The first rule that says no decides, and its reason is written down. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tocsin.store.lanes import Lane
+from tocsin.store.outbox import Claimed
+
+MAX_CLAIMS = 3
+_AMBIGUOUS_POLICY = {"email": "retry", "push": "retry", "sms": "hold"}
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    supersedes: int | None = None  # the attempt whose answer never came; sending again may be a second copy
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Over, without (another) send."""
+
+    status: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """An earlier attempt was accepted after all."""
+
+    attempt_no: int
+    provider: str
+    provider_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitEvidence:
+    """The answer to an attempt is missing: whoever has it may still say so until then."""
+
+    attempt_no: int
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """Later, at no cost."""
+
+    reason: str
+    until: datetime
+
+
+Decision = Send | End | Proven | AwaitEvidence | Defer
+
+
+def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -> Decision:
+    now = claimed.claimed_at
+    if claimed.attempt_open and claimed.open_attempt_outcome == "accepted":
+        return Proven(claimed.last_attempt_no, claimed.open_attempt_provider or "", claimed.open_attempt_message_id or "")
+    if claimed.attempt_open and claimed.open_attempt_started_at is not None:
+        until = claimed.open_attempt_started_at + evidence_window
+        if now < until:
+            return AwaitEvidence(claimed.last_attempt_no, until)
+    if claimed.claim_count > MAX_CLAIMS:
+        return End("dead_letter", "poison", f"{MAX_CLAIMS} workers took this on and none recorded an outcome")
+    if claimed.cancelled_at is not None:
+        return End("cancelled", "cancelled")
+    if claimed.expires_at is not None and claimed.expires_at <= now:
+        return End("skipped", "expired")
+    if not _has_address(claimed):
+        return End("skipped", "no_address")
+    if claimed.attempt_open:
+        return _after_silence(claimed)
+    if lane is not None and lane.is_closed:
+        return Defer(f"lane_{lane.state}: {lane.reason}", lane.resume_at)
+    return Send()
+
+
+def _after_silence(claimed: Claimed) -> Decision:
+    """No evidence came: the channel's policy decides, and the doubt is recorded."""
+    if _AMBIGUOUS_POLICY[claimed.channel or "sms"] == "hold":
+        return End("dead_letter", "ambiguous", "the provider's answer was lost and no evidence of delivery came")
+    if claimed.attempt_count >= claimed.max_attempts:
+        return End("dead_letter", "ambiguous", "the provider's answer to the last attempt was lost")
+    return Send(supersedes=claimed.last_attempt_no)
+
+
+def _has_address(claimed: Claimed) -> bool:
+    match claimed.channel:
+        case "email":
+            return bool(claimed.email)
+        case "sms":
+            return bool(claimed.phone)
+        case _:
+            return bool(claimed.device_enabled)

@@ -1,0 +1,206 @@
+"""The HTTP door: from an API Gateway event to an endpoint and back, with every failure as a problem document."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import unquote_plus
+from uuid import UUID
+
+from aws_lambda_powertools import Logger
+from psycopg import Connection
+from pydantic import BaseModel, ValidationError
+
+from tocsin import database, intents, keys, principals, problems, strict_json
+from tocsin.principals import Principal
+from tocsin.problems import Problem
+
+Event = dict[str, Any]
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+
+log = Logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    method: str
+    path: str
+    path_parameters: dict[str, str]
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+    request_id: str
+    source_ip: str
+
+    @property
+    def trace_id(self) -> str:
+        match = _TRACEPARENT.match(self.headers.get("traceparent", ""))
+        return match[1] if match else ""
+
+    def json(self) -> Any:
+        """The body, strictly read. Size first, then type, then syntax, so that the first thing wrong is what is told."""
+        if len(self.body) > intents.MAX_BODY:
+            raise Problem(413, "too-large", "The body is too large", f"A body may have at most {intents.MAX_BODY} bytes.")
+        media_type, _, parameters = self.headers.get("content-type", "").partition(";")
+        charset = parameters.strip().lower().removeprefix("charset=").strip('"')
+        if media_type.strip().lower() != "application/json" or charset not in ("", "utf-8"):
+            raise Problem(
+                415, "unsupported-media-type", "The body is not JSON", "Send `Content-Type: application/json` in UTF-8."
+            )
+        try:
+            return strict_json.parse(self.body)
+        except strict_json.InvalidJson as error:
+            raise Problem(400, "invalid-json", "The body is not valid JSON", f"{error}.") from None
+        except strict_json.UnsafeJson as error:
+            raise problems.invalid(f"The JSON is ambiguous: {error}.") from None
+
+    def parsed(self, model: type[BaseModel]) -> Any:
+        return parse(model, self.json())
+
+
+def parse(model: type[BaseModel], value: Any) -> Any:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise problems.invalid("The request does not have the expected shape.", intents.errors_of(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    status: int
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request that was let in: with its caller and the database."""
+
+    request: Request
+    principal: Principal
+    conn: Connection[Any]
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.principal.tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One line of the API: where, who may, what it does, and what its documentation says.
+
+    With a scope, `run` gets a Call; without one it is open to everyone and gets the Request."""
+
+    route: str
+    scope: str | None
+    run: Callable[[Any], Response]
+    summary: str
+    success: int = 200
+    body: type[BaseModel] | None = None
+    answers: dict[int, str] = field(default_factory=dict)
+    parameters: list[dict[str, Any]] = field(default_factory=list)
+
+
+def nowhere(request: Request) -> Response:
+    raise problems.not_found("resource")
+
+
+def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] = nowhere) -> Callable[[Event, Any], Event]:
+    """The Lambda handler that serves these endpoints. `otherwise` takes what no route matches."""
+    by_route = {endpoint.route: endpoint for endpoint in endpoints}
+
+    def handler(event: Event, context: Any) -> Event:
+        request = _request(event)
+        try:
+            endpoint = by_route.get(event.get("routeKey", ""))
+            response = _run(endpoint, request) if endpoint else otherwise(request)
+        except Problem as problem:
+            response = _problem(problem, request)
+        except database.DatabaseUnavailable as error:
+            log.error("database unavailable", extra={"request_id": request.request_id, "error": str(error)})
+            response = _problem(problems.unavailable("The database cannot be reached just now."), request)
+        except Exception:
+            log.exception("request failed", extra={"request_id": request.request_id, "route": event.get("routeKey")})
+            response = _problem(
+                Problem(500, "internal", "Something went wrong", "The request id finds the cause in the log."), request
+            )
+        return _answer(response, request)
+
+    return handler
+
+
+def _run(endpoint: Endpoint, request: Request) -> Response:
+    if endpoint.scope is None:
+        return endpoint.run(request)
+    presented = _bearer(request)
+    if not keys.is_well_formed(presented):
+        raise problems.unauthorized()
+
+    def work(conn: Connection[Any]) -> Response:
+        principal = principals.authenticate(conn, presented)
+        if principal is None:
+            raise problems.unauthorized()
+        if endpoint.scope not in principal.scopes:
+            raise problems.forbidden(str(endpoint.scope))
+        return endpoint.run(Call(request, principal, conn))
+
+    return database.run(work)
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, presented = request.headers.get("authorization", "").partition(" ")
+    return presented.strip() if scheme.lower() == "bearer" else ""
+
+
+def _request(event: Event) -> Request:
+    context = event.get("requestContext", {})
+    http = context.get("http", {})
+    body = event.get("body") or ""
+    if event.get("isBase64Encoded"):
+        import base64  # noqa: PLC0415 - rare
+
+        raw = base64.b64decode(body)
+    else:
+        raw = body.encode("utf-8", "surrogatepass")
+    return Request(
+        method=http.get("method", ""),
+        path=event.get("rawPath", ""),
+        path_parameters=event.get("pathParameters") or {},
+        query=_query(event.get("rawQueryString", "")),
+        headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
+        body=raw,
+        request_id=context.get("requestId", ""),
+        source_ip=http.get("sourceIp", ""),
+    )
+
+
+def _query(raw: str) -> dict[str, str]:
+    """The parameters; of a repeated one the last counts."""
+    pairs = (part.partition("=") for part in raw.split("&") if part)
+    return {unquote_plus(name): unquote_plus(value) for name, _, value in pairs}
+
+
+def _problem(problem: Problem, request: Request) -> Response:
+    return Response(
+        problem.status,
+        problem.body(request.request_id),
+        problem.headers | {"Content-Type": "application/problem+json"},
+    )
+
+
+def _answer(response: Response, request: Request) -> Event:
+    headers = {"Content-Type": "application/json", "X-Request-Id": request.request_id} | response.headers
+    answer: Event = {"statusCode": response.status, "headers": headers}
+    if response.body is not None:
+        answer["body"] = json.dumps(response.body, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    return answer
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"cannot answer with a {type(value).__name__}")

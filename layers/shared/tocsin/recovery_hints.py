@@ -1,0 +1,14 @@
+"""What a person can do about a dead letter, by the classification of its failure."""
+
+_HINTS = {
+    "exhausted": "The provider kept failing. See the attempts for its answers; replay once it is healthy again.",
+    "permanent": "The provider refused this message for good. Correct the recipient or the content, then send a new intent.",
+    "unrenderable": "The payload cannot be rendered for this channel. Correct it and send a new intent.",
+    "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
+    "before you replay: a replay may be a second copy.",
+    "poison": "This work ended its worker three times. Look for its id in the dispatch log, mend the cause, then replay.",
+}
+
+
+def hint_for(classification: str) -> str:
+    return _HINTS.get(classification, "Look at the attempts and the failure message, mend the cause, then replay.")

@@ -1,0 +1,74 @@
+"""Retain: forget on schedule, in small batches, and say what was forgotten."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection
+
+from tocsin.store import (
+    admin_system_events,
+    dead_letters,
+    malformed_intents,
+    notifications,
+    rate_limits,
+    records,
+    tenants,
+)
+
+BATCH = 1_000
+
+RECORDS = timedelta(days=90)
+MALFORMED = timedelta(days=30)
+DEAD_LETTERS_RESOLVED = timedelta(days=30)
+DEAD_LETTERS_UNRESOLVED = timedelta(days=90)
+INBOX = timedelta(days=180)
+INBOX_HIDDEN = timedelta(days=7)
+SYSTEM_EVENTS = timedelta(days=365)
+RATE_WINDOWS = timedelta(days=2)
+
+Pass = Callable[[Connection[Any], int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Rows forgotten per rule, and whether all rules ran to their end."""
+
+    forgotten: dict[str, int]
+    is_complete: bool
+
+
+def retain(conn: Connection[Any], *, has_time: Callable[[], bool], batch: int = BATCH) -> Report:
+    """Apply every rule batch by batch while there is time. What is left is found by the next run."""
+    forgotten: dict[str, int] = {}
+    for name, forget in _rules(conn).items():
+        forgotten[name] = 0
+        while True:
+            if not has_time():
+                return Report(forgotten, is_complete=False)
+            count = forget(conn, batch)
+            forgotten[name] += count
+            if count < batch:
+                break
+    return Report(forgotten, is_complete=True)
+
+
+def _rules(conn: Connection[Any]) -> dict[str, Pass]:
+    rules: dict[str, Pass] = {
+        "idempotency_windows": lambda conn, limit: records.release_expired_keys(conn, limit=limit),
+        "rate_limits": lambda conn, limit: rate_limits.delete_expired(conn, age=RATE_WINDOWS, limit=limit),
+        "malformed_intents": lambda conn, limit: malformed_intents.delete_expired(conn, age=MALFORMED, limit=limit),
+        "dead_letters": lambda conn, limit: dead_letters.delete_expired(
+            conn, resolved_age=DEAD_LETTERS_RESOLVED, unresolved_age=DEAD_LETTERS_UNRESOLVED, limit=limit
+        ),
+        "notifications": lambda conn, limit: notifications.delete_expired(conn, age=INBOX, hidden_age=INBOX_HIDDEN, limit=limit),
+        "admin_system_events": lambda conn, limit: admin_system_events.delete_expired(conn, age=SYSTEM_EVENTS, limit=limit),
+    }
+    own = tenants.own_retention(conn, "records_days")
+    rules["records"] = lambda conn, limit: records.delete_expired(conn, age=RECORDS, limit=limit, except_for=list(own))
+    for tenant_id, days in own.items():
+        rules[f"records of {tenant_id}"] = lambda conn, limit, tenant_id=tenant_id, days=days: records.delete_expired(  # type: ignore[misc]
+            conn, age=timedelta(days=days), limit=limit, only=tenant_id
+        )
+    return rules

@@ -1,0 +1,50 @@
+"""What the template tells a function, read once. Names of resources have no default."""
+
+import os
+from datetime import timedelta
+from functools import cache
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Settings(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    # The database: one URL (tests, benches), or a host and a secret (the cloud and the local stack).
+    tocsin_database_url: str = ""
+    database_host: str = ""
+    database_port: int = 5432
+    database_name: str = "tocsin"
+    database_secret_arn: str = ""
+    database_sslmode: str = "verify-full"
+    database_prepared: bool = True  # off behind RDS Proxy, where a named statement pins the session
+
+    default_tenant_id: UUID | None = None
+    stage: str = "dev"
+    work_queue_url: str = ""
+    idempotency_days: int = 7
+    rate_limit_per_minute: int = 6000
+
+    lease_seconds: int = 90
+    evidence_window_seconds: int = 900
+    send_concurrency: int = 16
+    email_from: str = ""
+    email_configuration_set: str = ""
+    sms_sender_id: str = ""
+    apns_application_arn: str = ""
+    fcm_application_arn: str = ""
+
+    @property
+    def lease(self) -> timedelta:
+        return timedelta(seconds=self.lease_seconds)
+
+    @property
+    def evidence_window(self) -> timedelta:
+        return timedelta(seconds=self.evidence_window_seconds)
+
+
+@cache
+def settings() -> Settings:
+    given = {name: os.environ[name.upper()] for name in Settings.model_fields if os.environ.get(name.upper())}
+    return Settings.model_validate(given)

@@ -1,0 +1,149 @@
+"""Who may call, and as whom."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, Cursor
+from psycopg.rows import class_row
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    id: UUID
+    tenant_id: UUID
+    producer: str
+    name: str
+    mode: str
+    key_prefix: str
+    scopes: list[str]
+    rate_limit: int | None
+    is_active: bool
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KnownKey:
+    """What authentication needs. `is_usable` was decided by the database's clock."""
+
+    id: UUID
+    tenant_id: UUID
+    producer: str
+    mode: str
+    key_hash: bytes
+    scopes: list[str]
+    rate_limit: int | None
+    is_usable: bool
+
+
+def find_by_hash(conn: Connection[Any], key_hash: bytes) -> Cursor[KnownKey]:
+    """The key with this hash, at most one row; its use is noted, at most once a minute."""
+    found = conn.cursor(row_factory=class_row(KnownKey)).execute(
+        """
+        SELECT id, tenant_id, producer, mode, key_hash, scopes, rate_limit,
+               is_active AND (expires_at IS NULL OR expires_at > tocsin_now()) AS is_usable
+        FROM api_keys
+        WHERE key_hash = %(key_hash)s
+        """,
+        {"key_hash": key_hash},
+    )
+    conn.execute(
+        """
+        UPDATE api_keys SET last_used_at = tocsin_now()
+        WHERE key_hash = %(key_hash)s AND (last_used_at IS NULL OR last_used_at < tocsin_now() - interval '1 minute')
+        """,
+        {"key_hash": key_hash},
+    )
+    return found
+
+
+def insert(
+    conn: Connection[Any],
+    *,
+    key_id: UUID,
+    tenant_id: UUID,
+    producer: str,
+    name: str,
+    mode: str,
+    key_prefix: str,
+    key_hash: bytes,
+    scopes: list[str],
+    rate_limit: int | None,
+    expires_at: datetime | None,
+) -> None:
+    conn.execute(
+        """
+        INSERT INTO api_keys (id, tenant_id, producer, name, mode, key_prefix, key_hash, scopes, rate_limit, expires_at)
+        VALUES (%(key_id)s, %(tenant_id)s, %(producer)s, %(name)s, %(mode)s, %(key_prefix)s, %(key_hash)s, %(scopes)s,
+                %(rate_limit)s, %(expires_at)s)
+        """,
+        {
+            "key_id": key_id,
+            "tenant_id": tenant_id,
+            "producer": producer,
+            "name": name,
+            "mode": mode,
+            "key_prefix": key_prefix,
+            "key_hash": key_hash,
+            "scopes": scopes,
+            "rate_limit": rate_limit,
+            "expires_at": expires_at,
+        },
+    )
+
+
+def find(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> ApiKey | None:
+    return (
+        conn.cursor(row_factory=class_row(ApiKey))
+        .execute(
+            """
+            SELECT id, tenant_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
+                   last_used_at, created_at
+            FROM api_keys
+            WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s
+            """,
+            {"tenant_id": tenant_id, "key_id": key_id},
+        )
+        .fetchone()
+    )
+
+
+def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, after: tuple[datetime, UUID] | None) -> list[ApiKey]:
+    return (
+        conn.cursor(row_factory=class_row(ApiKey))
+        .execute(
+            """
+            SELECT id, tenant_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
+                   last_used_at, created_at
+            FROM api_keys
+            WHERE tenant_id = %(tenant_id)s
+              AND (%(after_at)s::timestamptz IS NULL OR (created_at, id) < (%(after_at)s, %(after_id)s))
+            ORDER BY created_at DESC, id DESC
+            LIMIT %(limit)s
+            """,
+            {
+                "tenant_id": tenant_id,
+                "after_at": after[0] if after else None,
+                "after_id": after[1] if after else None,
+                "limit": limit,
+            },
+        )
+        .fetchall()
+    )
+
+
+def revoke(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> bool:
+    """Switch the key off for good. False when it was off already."""
+    return (
+        conn.execute(
+            """
+            UPDATE api_keys SET is_active = false, revoked_at = tocsin_now()
+            WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s AND is_active
+            """,
+            {"tenant_id": tenant_id, "key_id": key_id},
+        ).rowcount
+        == 1
+    )

@@ -1,0 +1,88 @@
+"""The devices a user can be pushed to."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+from psycopg.rows import class_row
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    id: UUID
+    platform: str
+    token: str
+    enabled: bool
+    disabled_reason: str | None
+    last_seen_at: datetime
+    created_at: datetime
+
+
+def upsert(conn: Connection[Any], *, device_id: UUID, tenant_id: UUID, user_id: UUID, platform: str, token: str) -> Device:
+    """Register the device, or note that it was seen; one that had been switched off is on again."""
+    device = (
+        conn.cursor(row_factory=class_row(Device))
+        .execute(
+            """
+            INSERT INTO devices (id, tenant_id, user_id, platform, token)
+            VALUES (%(device_id)s, %(tenant_id)s, %(user_id)s, %(platform)s, %(token)s)
+            ON CONFLICT (tenant_id, user_id, token) DO UPDATE
+                SET platform = EXCLUDED.platform, enabled = true, disabled_reason = NULL, last_seen_at = tocsin_now(),
+                    endpoint_arn = CASE WHEN devices.platform = EXCLUDED.platform AND devices.enabled
+                                        THEN devices.endpoint_arn END
+            RETURNING id, platform, token, enabled, disabled_reason, last_seen_at, created_at
+            """,
+            {
+                "device_id": device_id,
+                "tenant_id": tenant_id,
+                "user_id": user_id,
+                "platform": platform,
+                "token": token,
+            },
+        )
+        .fetchone()
+    )
+    assert device is not None  # noqa: S101 - an upsert without a WHERE always returns its row
+    return device
+
+
+def list_of(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> list[Device]:
+    return (
+        conn.cursor(row_factory=class_row(Device))
+        .execute(
+            """
+            SELECT id, platform, token, enabled, disabled_reason, last_seen_at, created_at
+            FROM devices
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s
+            ORDER BY id DESC
+            """,
+            {"tenant_id": tenant_id, "user_id": user_id},
+        )
+        .fetchall()
+    )
+
+
+def delete(conn: Connection[Any], *, tenant_id: UUID, user_id: UUID, token: str) -> bool:
+    return (
+        conn.execute(
+            "DELETE FROM devices WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND token = %(token)s",
+            {"tenant_id": tenant_id, "user_id": user_id, "token": token},
+        ).rowcount
+        == 1
+    )
+
+
+def keep_endpoint(conn: Connection[Any], device_id: UUID, endpoint_arn: str) -> None:
+    conn.execute(
+        "UPDATE devices SET endpoint_arn = %(endpoint_arn)s WHERE id = %(device_id)s",
+        {"device_id": device_id, "endpoint_arn": endpoint_arn},
+    )
+
+
+def switch_off(conn: Connection[Any], device_id: UUID, reason: str) -> None:
+    conn.execute(
+        "UPDATE devices SET enabled = false, disabled_reason = %(reason)s, endpoint_arn = NULL WHERE id = %(device_id)s",
+        {"device_id": device_id, "reason": reason},
+    )

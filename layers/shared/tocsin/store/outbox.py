@@ -1,0 +1,222 @@
+"""The work to do: claimed under a lease, and gone when it is done."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, Cursor
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """One piece of work under our lease, with all that handling it needs. The clock is the database's."""
+
+    outbox_id: UUID
+    source_kind: str
+    tenant_id: UUID
+    notification_id: UUID
+    claimed_at: datetime
+    claim_count: int
+    attempt_count: int
+    max_attempts: int
+    retry_backoff: str
+    retry_base_ms: int
+    notification_type: str
+    mode: str
+    audience_kind: str
+    audience: dict[str, Any] | None
+    payload: dict[str, Any]
+    channels: list[str] | None
+    expires_at: datetime | None
+    cancelled_at: datetime | None
+    # of a route
+    route_id: str | None
+    generation: int
+    channel: str | None
+    status: str | None
+    recipient_ref: str | None
+    email: str | None
+    phone: str | None
+    device_id: UUID | None
+    device_platform: str | None
+    device_token: str | None
+    device_endpoint_arn: str | None
+    device_enabled: bool | None
+    # of an attempt whose answer is not known
+    attempt_open: bool
+    last_attempt_no: int
+    open_attempt_started_at: datetime | None
+    open_attempt_outcome: str | None
+    open_attempt_provider: str | None
+    open_attempt_message_id: str | None
+
+
+def claim(
+    conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lease: timedelta, suspects: bool, limit: int
+) -> Cursor[Claimed]:
+    """Lease what is due among these ids and free. Suspects are rows whose last claim ended without a recorded outcome."""
+    return conn.cursor(row_factory=class_row(Claimed)).execute(
+        """
+            WITH due AS (
+                SELECT id
+                FROM outbox
+                WHERE id = ANY(%(ids)s)
+                  AND due_at <= tocsin_now()
+                  AND (leased_until IS NULL OR leased_until <= tocsin_now())
+                  AND (claim_count > 0) = %(suspects)s
+                LIMIT %(limit)s
+                FOR UPDATE SKIP LOCKED
+            ), claimed AS (
+                UPDATE outbox
+                SET lease_token = %(lease_token)s, leased_until = tocsin_now() + %(lease)s,
+                    claim_count = outbox.claim_count + 1
+                FROM due
+                WHERE outbox.id = due.id
+                RETURNING outbox.*
+            )
+            SELECT claimed.id AS outbox_id, claimed.source_kind, claimed.tenant_id, claimed.notification_id,
+                   tocsin_now() AS claimed_at, claimed.claim_count, claimed.attempt_count, claimed.max_attempts,
+                   claimed.retry_backoff, claimed.retry_base_ms,
+                   records.notification_type, records.mode, records.audience_kind, records.audience,
+                   records.payload_json AS payload, records.channels, records.expires_at, records.cancelled_at,
+                   claimed.route_id, claimed.generation, routes.channel, routes.status, routes.recipient_ref,
+                   routes.resolved_email AS email, routes.resolved_phone AS phone,
+                   devices.id AS device_id, devices.platform AS device_platform, devices.token AS device_token,
+                   devices.endpoint_arn AS device_endpoint_arn, devices.enabled AS device_enabled,
+                   claimed.attempt_open, claimed.last_attempt_no,
+                   attempts.started_at AS open_attempt_started_at, attempts.outcome AS open_attempt_outcome,
+                   attempts.provider AS open_attempt_provider, attempts.provider_message_id AS open_attempt_message_id
+            FROM claimed
+            JOIN records ON records.notification_id = claimed.notification_id
+            LEFT JOIN routes ON routes.notification_id = claimed.notification_id AND routes.route_id = claimed.route_id
+            LEFT JOIN devices ON devices.id = routes.device_id
+            LEFT JOIN attempts ON claimed.attempt_open
+                AND attempts.notification_id = claimed.notification_id AND attempts.route_id = claimed.route_id
+                AND attempts.generation = claimed.generation AND attempts.attempt_no = claimed.last_attempt_no
+            """,
+        {
+            "ids": ids,
+            "suspects": suspects,
+            "limit": limit,
+            "lease_token": lease_token,
+            "lease": lease,
+        },
+    )
+
+
+def mark_nudged(conn: Connection[Any], *, limit: int, per_tenant: int) -> list[UUID]:
+    """Choose due work that nobody leases and no hint announced lately, soonest first and fair between tenants."""
+    rows = conn.execute(
+        """
+        WITH due AS (
+            SELECT tenant_due.id, tenant_due.due_at
+            FROM (SELECT id FROM tenants ORDER BY random()) AS tenant CROSS JOIN LATERAL (
+                SELECT id, due_at
+                FROM outbox
+                WHERE outbox.tenant_id = tenant.id
+                  AND due_at <= tocsin_now()
+                  AND (leased_until IS NULL OR leased_until <= tocsin_now())
+                  AND COALESCE(nudged_at + interval '5 minutes', due_at + interval '30 seconds') <= tocsin_now()
+                ORDER BY due_at
+                LIMIT %(per_tenant)s
+                FOR UPDATE SKIP LOCKED
+            ) AS tenant_due
+            LIMIT %(limit)s
+        )
+        UPDATE outbox SET nudged_at = tocsin_now()
+        FROM due
+        WHERE outbox.id = due.id
+        RETURNING outbox.id, due.due_at
+        """,
+        {"limit": limit, "per_tenant": per_tenant},
+    ).fetchall()
+    return [row[0] for row in sorted(rows, key=lambda row: row[1])]
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    depth: int
+    oldest_due_seconds: float
+    unknown_attempts: int
+
+
+def measure(conn: Connection[Any]) -> Backlog:
+    row = conn.execute(
+        """
+        SELECT count(*),
+               COALESCE(extract(epoch FROM tocsin_now() - min(due_at) FILTER (
+                   WHERE due_at <= tocsin_now() AND (leased_until IS NULL OR leased_until <= tocsin_now()))), 0)::float8,
+               count(*) FILTER (WHERE attempt_open AND (leased_until IS NULL OR leased_until <= tocsin_now()))
+        FROM outbox
+        """
+    ).fetchone()
+    assert row is not None  # noqa: S101 - an aggregate always has a row
+    return Backlog(*row)
+
+
+def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> list[str]:
+    """Take back the deliveries of a notification that no attempt was opened for, and return their route ids.
+
+    An attempt being opened right now wins or loses on the row lock: its route is then not among these, or it finds no row."""
+    rows = conn.execute(
+        """
+        DELETE FROM outbox
+        USING routes
+        WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s
+          AND routes.status IN ('pending', 'failed')
+          AND outbox.tenant_id = %(tenant_id)s AND outbox.id = routes.outbox_id AND NOT outbox.attempt_open
+        RETURNING routes.route_id
+        """,
+        {"tenant_id": tenant_id, "notification_id": notification_id},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Buried:
+    outbox_id: UUID
+    classification: str
+    message: str
+    hint: str
+
+
+def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:
+    """End work that has no route (a plan) as dead letters. Returns what was still ours to bury."""
+    rows = conn.execute(
+        """
+        WITH burial AS (
+            SELECT * FROM jsonb_to_recordset(%(buried)s) AS burial (
+                outbox_id uuid, classification text, message text, hint text)
+        ), ended AS (
+            DELETE FROM outbox USING burial
+            WHERE outbox.id = burial.outbox_id AND outbox.lease_token = %(lease_token)s
+            RETURNING outbox.*, burial.classification, burial.message, burial.hint
+        ), letter AS (
+            INSERT INTO dead_letters (
+                id, tenant_id, source_kind, outbox_id, notification_id, final_attempt_count, max_attempts,
+                failure_classification, failure_message, recovery_hint, created_at)
+            SELECT tocsin_uuid7(), tenant_id, source_kind, id, notification_id, attempt_count, max_attempts,
+                   classification, message, hint, tocsin_now()
+            FROM ended
+        )
+        SELECT id FROM ended
+        """,
+        {
+            "buried": Jsonb(
+                [
+                    {
+                        "outbox_id": str(one.outbox_id),
+                        "classification": one.classification,
+                        "message": one.message,
+                        "hint": one.hint,
+                    }
+                    for one in buried
+                ]
+            ),
+            "lease_token": lease_token,
+        },
+    ).fetchall()
+    return [row[0] for row in rows]

@@ -1,0 +1,246 @@
+"""What was asked: one durable record per accepted intent, which is also its idempotency reservation."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, Cursor
+from psycopg.rows import class_row, dict_row
+from psycopg.types.json import Jsonb
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """The answer to one reservation, in the order of the request."""
+
+    n: int
+    accepted_at: datetime | None
+    due_in_seconds: float | None
+    unknown_user_ids: list[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    notification_id: UUID
+    idempotency_key: str
+    request_fingerprint: bytes
+    accepted_at: datetime
+    is_expired: bool
+
+
+def reserve(
+    conn: Connection[Any],
+    intents: list[dict[str, Any]],
+    *,
+    tenant_id: UUID,
+    producer: str,
+    mode: str,
+    request_id: str,
+    trace_id: str,
+    window: timedelta,
+) -> Cursor[Reserved]:
+    """Write record and outbox row of each intent whose key is free and whose recipients exist; read the cursor after the commit.
+
+    A key in flight elsewhere makes this wait (up to lock_timeout), then that one counts. Users must exist, by their own ids."""
+    return conn.cursor(row_factory=class_row(Reserved)).execute(
+        """
+        WITH intent AS (
+            SELECT *
+            FROM jsonb_to_recordset(%(intents)s) AS intent (
+                n integer, notification_id uuid, outbox_id uuid, idempotency_key text, request_fingerprint text,
+                notification_type text, audience_kind text, recipient_user_ids jsonb, audience jsonb, payload jsonb,
+                template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
+                retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
+                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz)
+        ), unknown_user AS (
+            SELECT intent.n, wanted.external_id
+            FROM intent CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
+            WHERE NOT EXISTS (
+                SELECT FROM users
+                WHERE users.tenant_id = %(tenant_id)s AND users.external_id = wanted.external_id)
+        ), record AS (
+            INSERT INTO records (
+                notification_id, tenant_id, notification_type, producer, mode, audience_kind, recipient_user_ids, audience,
+                payload_json, idempotency_key, request_fingerprint, request_id, trace_id, template, channels, priority,
+                thread_kind, thread_id, trigger_depth, retry_max_attempts, retry_backoff, retry_base_ms, occurred_at,
+                accepted_at, send_at, expires_at, updated_at, idempotency_expires_at)
+            SELECT
+                notification_id, %(tenant_id)s, notification_type, %(producer)s, %(mode)s, audience_kind,
+                recipient_user_ids, audience, payload, idempotency_key, decode(request_fingerprint, 'hex'),
+                %(request_id)s, %(trace_id)s, template, channels, priority, thread_kind, thread_id, trigger_depth,
+                retry_max_attempts, retry_backoff, retry_base_ms, COALESCE(occurred_at, tocsin_now()), tocsin_now(),
+                send_at, expires_at, tocsin_now(), tocsin_now() + %(window)s
+            FROM intent
+            WHERE NOT EXISTS (SELECT FROM unknown_user WHERE unknown_user.n = intent.n)
+            ORDER BY n
+            ON CONFLICT (tenant_id, producer, idempotency_key) WHERE holds_key DO NOTHING
+            RETURNING notification_id, accepted_at, COALESCE(GREATEST(send_at, accepted_at), accepted_at) AS due_at
+        ), work AS (
+            INSERT INTO outbox (
+                id, tenant_id, source_kind, notification_id, due_at, max_attempts, retry_backoff, retry_base_ms, trigger_depth)
+            SELECT intent.outbox_id, %(tenant_id)s, 'plan', record.notification_id, record.due_at,
+                   intent.retry_max_attempts, intent.retry_backoff, intent.retry_base_ms, intent.trigger_depth
+            FROM record JOIN intent USING (notification_id)
+        )
+        SELECT intent.n, record.accepted_at,
+               extract(epoch FROM record.due_at - record.accepted_at)::float8 AS due_in_seconds,
+               (SELECT array_agg(external_id ORDER BY external_id) FROM unknown_user WHERE unknown_user.n = intent.n)
+                   AS unknown_user_ids
+        FROM intent LEFT JOIN record USING (notification_id)
+        ORDER BY intent.n
+        """,
+        {
+            "intents": Jsonb(intents),
+            "tenant_id": tenant_id,
+            "producer": producer,
+            "mode": mode,
+            "request_id": request_id,
+            "trace_id": trace_id,
+            "window": window,
+        },
+    )
+
+
+def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> dict[str, Reservation]:
+    rows = conn.cursor(row_factory=class_row(Reservation)).execute(
+        """
+        SELECT notification_id, idempotency_key, request_fingerprint, accepted_at,
+               idempotency_expires_at <= tocsin_now() AS is_expired
+        FROM records
+        WHERE tenant_id = %(tenant_id)s AND producer = %(producer)s AND idempotency_key = ANY(%(keys)s) AND holds_key
+        """,
+        {"tenant_id": tenant_id, "producer": producer, "keys": keys},
+    )
+    return {row.idempotency_key: row for row in rows}
+
+
+def release_keys(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> None:
+    """Let go of keys whose window has ended, so that they can be used anew before retention comes by."""
+    conn.execute(
+        """
+        UPDATE records SET holds_key = false, updated_at = tocsin_now()
+        WHERE tenant_id = %(tenant_id)s AND producer = %(producer)s AND idempotency_key = ANY(%(keys)s) AND holds_key
+          AND idempotency_expires_at <= tocsin_now()
+        """,
+        {"tenant_id": tenant_id, "producer": producer, "keys": keys},
+    )
+
+
+def find(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[str, Any] | None:
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT notification_id, notification_type, producer, mode, audience_kind, recipient_user_ids, payload_json,
+                   idempotency_key, request_id, trace_id, template, channels, priority, thread_kind, thread_id,
+                   occurred_at, accepted_at, send_at, expires_at, cancelled_at
+            FROM records
+            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
+            """,
+            {"tenant_id": tenant_id, "notification_id": notification_id},
+        )
+        .fetchone()
+    )
+
+
+def list_page(
+    conn: Connection[Any], tenant_id: UUID, *, filters: dict[str, Any], limit: int, after: tuple[datetime, UUID] | None
+) -> list[dict[str, Any]]:
+    """Newest first. Filters that are None do not filter; those on routes ask for one matching route."""
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT notification_id, notification_type, producer, mode, audience_kind, template, priority, thread_kind,
+                   thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at,
+                   (SELECT jsonb_object_agg(counted.status, counted.routes)
+                    FROM (SELECT status, count(*) AS routes FROM routes
+                          WHERE routes.notification_id = records.notification_id AND routes.tenant_id = %(tenant_id)s
+                          GROUP BY status) AS counted) AS routes
+            FROM records
+            WHERE tenant_id = %(tenant_id)s
+              AND (%(type)s::text IS NULL OR notification_type = %(type)s)
+              AND (%(producer)s::text IS NULL OR producer = %(producer)s)
+              AND (%(since)s::timestamptz IS NULL OR accepted_at >= %(since)s)
+              AND (%(until)s::timestamptz IS NULL OR accepted_at < %(until)s)
+              AND (%(after_at)s::timestamptz IS NULL OR (accepted_at, notification_id) < (%(after_at)s, %(after_id)s))
+              AND (NOT %(by_route)s OR EXISTS (
+                  SELECT FROM routes
+                  WHERE routes.notification_id = records.notification_id AND routes.tenant_id = %(tenant_id)s
+                    AND (%(status)s::text IS NULL OR routes.status = %(status)s)
+                    AND (%(channel)s::text IS NULL OR routes.channel = %(channel)s)
+                    AND (%(recipient)s::text IS NULL OR routes.recipient_ref = %(recipient)s)))
+            ORDER BY accepted_at DESC, notification_id DESC
+            LIMIT %(limit)s
+            """,
+            filters
+            | {
+                "tenant_id": tenant_id,
+                "by_route": any(filters[name] is not None for name in ("status", "channel", "recipient")),
+                "after_at": after[0] if after else None,
+                "after_id": after[1] if after else None,
+                "limit": limit,
+            },
+        )
+        .fetchall()
+    )
+
+
+def mark_cancelled(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:
+    """Note the wish; what is planned from now on is planned as cancelled. False when there is no such record."""
+    return (
+        conn.execute(
+            """
+            UPDATE records SET cancelled_at = COALESCE(cancelled_at, tocsin_now()), updated_at = tocsin_now()
+            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
+            """,
+            {"tenant_id": tenant_id, "notification_id": notification_id},
+        ).rowcount
+        == 1
+    )
+
+
+def release_expired_keys(conn: Connection[Any], *, limit: int) -> int:
+    """Give up reservations whose window has ended; the record itself stays for its own time."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT notification_id FROM records
+            WHERE holds_key AND idempotency_expires_at <= tocsin_now()
+            ORDER BY idempotency_expires_at
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        UPDATE records SET holds_key = false, updated_at = tocsin_now()
+        FROM expired
+        WHERE records.notification_id = expired.notification_id
+        """,
+        {"limit": limit},
+    ).rowcount
+
+
+def delete_expired(
+    conn: Connection[Any], *, age: timedelta, limit: int, only: UUID | None = None, except_for: list[UUID] | None = None
+) -> int:
+    """Forget old records with their routes, attempts and dead letters; never one that is unplanned or has a live route."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT notification_id
+            FROM records
+            WHERE accepted_at < tocsin_now() - %(age)s
+              AND (%(only)s::uuid IS NULL OR tenant_id = %(only)s)
+              AND tenant_id <> ALL(%(except_for)s)
+              AND EXISTS (SELECT FROM routes WHERE routes.notification_id = records.notification_id)
+              AND NOT EXISTS (
+                  SELECT FROM routes
+                  WHERE routes.notification_id = records.notification_id AND routes.status IN ('pending', 'failed'))
+            ORDER BY accepted_at
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM records USING expired WHERE records.notification_id = expired.notification_id
+        """,
+        {"age": age, "limit": limit, "only": only, "except_for": except_for or []},
+    ).rowcount

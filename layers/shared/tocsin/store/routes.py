@@ -1,0 +1,370 @@
+"""One row per recipient and channel: how each is planned, and how it ends."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, Cursor
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to turn one record into routes: the channels to use, and the words for the inbox."""
+
+    outbox_id: UUID
+    channels: list[str]
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What planning made: deliveries that are due, and plans that have further recipients to go."""
+
+    deliveries: list[UUID]
+    unfinished: list[UUID]
+
+
+def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_size: int) -> Planned:
+    """Write the routes of these plans, their outbox rows and inbox rows, and finish (or advance) the plans: one statement.
+
+    An audience without an end (everyone) is walked page by page; the plan's row remembers the last user."""
+    rows = conn.execute(
+        """
+        WITH plan AS (
+            SELECT * FROM jsonb_to_recordset(%(plans)s) AS plan (
+                outbox_id uuid, plan_channels text[], title text, message text)
+        ), leased AS (
+            SELECT outbox.id AS plan_id, (outbox.payload ->> 'after')::uuid AS after_user_id,
+                   plan.plan_channels, plan.title, plan.message, records.*
+            FROM outbox
+            JOIN plan ON plan.outbox_id = outbox.id
+            JOIN records ON records.notification_id = outbox.notification_id
+            WHERE outbox.lease_token = %(lease_token)s
+            FOR UPDATE OF outbox
+        ), page AS (
+            SELECT leased.plan_id, member.*
+            FROM leased CROSS JOIN LATERAL (
+                SELECT users.id, users.external_id, users.email, users.phone, users.locale
+                FROM users
+                WHERE users.tenant_id = leased.tenant_id
+                  AND (leased.after_user_id IS NULL OR users.id > leased.after_user_id)
+                ORDER BY users.id
+                LIMIT %(page_size)s
+            ) AS member
+            WHERE leased.audience_kind = 'tenant' AND leased.plan_channels <> ARRAY['in_app']
+        ), progress AS (
+            SELECT plan_id, count(*) AS members, (array_agg(id ORDER BY id DESC))[1] AS last_user_id
+            FROM page
+            GROUP BY plan_id
+        ), recipient AS (
+            SELECT leased.plan_id, COALESCE(users.id::text, md5(wanted.external_id)) AS ref_id,
+                   'user:' || wanted.external_id AS recipient_ref, users.id AS user_id, users.email, users.phone,
+                   users.locale, CASE WHEN users.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle
+            FROM leased
+            CROSS JOIN LATERAL jsonb_array_elements_text(leased.recipient_user_ids) AS wanted (external_id)
+            LEFT JOIN users ON users.tenant_id = leased.tenant_id AND users.external_id = wanted.external_id
+            WHERE leased.audience_kind = 'users'
+            UNION ALL
+            SELECT leased.plan_id, 'address', 'address', NULL, leased.audience ->> 'email', leased.audience ->> 'phone',
+                   NULL, ''
+            FROM leased
+            WHERE leased.audience_kind = 'address'
+            UNION ALL
+            SELECT page.plan_id, page.id::text, 'user:' || page.external_id, page.id, page.email, page.phone, page.locale, ''
+            FROM page
+            UNION ALL
+            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, 'no_recipients'
+            FROM leased
+            LEFT JOIN progress USING (plan_id)
+            WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND progress.plan_id IS NULL
+        ), target AS (
+            SELECT recipient.*, channel, devices.id AS device_id,
+                   CASE
+                       WHEN recipient.obstacle <> '' THEN recipient.obstacle
+                       WHEN channel = 'email' AND recipient.email IS NULL THEN 'no_address'
+                       WHEN channel = 'sms' AND recipient.phone IS NULL THEN 'no_address'
+                       WHEN channel = 'push' AND devices.id IS NULL THEN 'no_address'
+                       WHEN channel = 'in_app' AND recipient.user_id IS NULL THEN 'no_address'
+                       ELSE ''
+                   END AS skip_reason
+            FROM recipient
+            JOIN leased USING (plan_id)
+            CROSS JOIN LATERAL unnest(leased.plan_channels) AS channel
+            LEFT JOIN devices ON channel = 'push' AND devices.user_id = recipient.user_id AND devices.enabled
+            WHERE NOT (leased.audience_kind = 'tenant' AND channel = 'in_app')
+            UNION ALL
+            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', 'in_app', NULL, ''
+            FROM leased
+            WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND 'in_app' = ANY(leased.plan_channels)
+        ), verdict AS (
+            SELECT target.*, leased.notification_id, leased.tenant_id, leased.retry_max_attempts, leased.retry_backoff,
+                   leased.retry_base_ms, leased.trigger_depth, leased.send_at,
+                   CASE
+                       WHEN leased.cancelled_at IS NOT NULL THEN 'cancelled'
+                       WHEN leased.expires_at <= tocsin_now() OR target.skip_reason <> '' THEN 'skipped'
+                       WHEN target.channel = 'in_app' THEN 'published'
+                       ELSE 'pending'
+                   END AS status,
+                   CASE
+                       WHEN leased.cancelled_at IS NOT NULL THEN 'cancelled'
+                       WHEN leased.expires_at <= tocsin_now() THEN 'expired'
+                       ELSE target.skip_reason
+                   END AS reason
+            FROM target JOIN leased USING (plan_id)
+        ), route AS (
+            INSERT INTO routes (
+                notification_id, route_id, tenant_id, channel, recipient_ref, user_id, device_id, status, reason, outbox_id,
+                max_attempts, resolved_email, resolved_phone, resolved_locale, provider, created_at, updated_at,
+                published_at, skipped_at, cancelled_at)
+            SELECT notification_id, channel || '-' || COALESCE(device_id::text, ref_id), tenant_id, channel, recipient_ref,
+                   user_id, device_id, status, reason, CASE WHEN status = 'pending' THEN tocsin_uuid7() END,
+                   retry_max_attempts, COALESCE(email, ''), COALESCE(phone, ''), COALESCE(locale, ''),
+                   CASE WHEN status = 'published' THEN 'inbox' ELSE '' END, tocsin_now(), tocsin_now(),
+                   CASE WHEN status = 'published' THEN tocsin_now() END,
+                   CASE WHEN status = 'skipped' THEN tocsin_now() END,
+                   CASE WHEN status = 'cancelled' THEN tocsin_now() END
+            FROM verdict
+            ON CONFLICT (notification_id, route_id) DO NOTHING
+            RETURNING notification_id, route_id, tenant_id, channel, user_id, status, outbox_id
+        ), work AS (
+            INSERT INTO outbox (
+                id, tenant_id, source_kind, notification_id, route_id, due_at, max_attempts, retry_backoff, retry_base_ms,
+                trigger_depth)
+            SELECT route.outbox_id, route.tenant_id, 'deliver', route.notification_id, route.route_id, tocsin_now(),
+                   leased.retry_max_attempts, leased.retry_backoff, leased.retry_base_ms, leased.trigger_depth
+            FROM route JOIN leased USING (notification_id)
+            WHERE route.status = 'pending'
+        ), arrival AS (
+            SELECT DISTINCT ON (tenant_id, user_id, fold)
+                   route.tenant_id, route.user_id, leased.notification_type, leased.thread_kind, leased.thread_id,
+                   leased.notification_id, leased.title, leased.message, leased.expires_at, fold,
+                   count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
+            FROM route
+            JOIN leased USING (notification_id)
+            CROSS JOIN LATERAL (SELECT COALESCE(leased.thread_kind || chr(0x1f) || leased.thread_id,
+                                                leased.notification_id::text)) AS folding (fold)
+            WHERE route.channel = 'in_app' AND route.status = 'published'
+            ORDER BY tenant_id, user_id, fold, leased.accepted_at DESC
+        ), inbox AS (
+            INSERT INTO notifications (
+                id, tenant_id, user_id, kind, reason, thread_kind, thread_id, source_notification_id, title, message,
+                event_count, last_event_at, created_at, updated_at, expires_at)
+            SELECT tocsin_uuid7(), tenant_id, user_id, notification_type, 'intent', thread_kind, thread_id, notification_id,
+                   title, message, events, tocsin_now(), tocsin_now(), tocsin_now(), expires_at
+            FROM arrival
+            ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) WHERE thread_id IS NOT NULL DO UPDATE
+                SET kind = EXCLUDED.kind, reason = EXCLUDED.reason, title = EXCLUDED.title, message = EXCLUDED.message,
+                    source_notification_id = EXCLUDED.source_notification_id,
+                    event_count = notifications.event_count + EXCLUDED.event_count, unread = true, read_at = NULL,
+                    deleted_at = NULL, last_event_at = EXCLUDED.last_event_at, updated_at = EXCLUDED.updated_at,
+                    expires_at = EXCLUDED.expires_at
+        ), finished AS (
+            DELETE FROM outbox
+            USING leased LEFT JOIN progress USING (plan_id)
+            WHERE outbox.id = leased.plan_id AND COALESCE(progress.members, 0) < %(page_size)s
+        ), advanced AS (
+            UPDATE outbox
+            SET payload = jsonb_build_object('after', progress.last_user_id), claim_count = 0, leased_until = NULL,
+                lease_token = NULL, nudged_at = tocsin_now()
+            FROM progress
+            WHERE outbox.id = progress.plan_id AND progress.members = %(page_size)s
+            RETURNING outbox.id
+        )
+        SELECT outbox_id, false FROM route WHERE status = 'pending'
+        UNION ALL
+        SELECT id, true FROM advanced
+        """,
+        {
+            "plans": Jsonb(
+                [
+                    {
+                        "outbox_id": str(one.outbox_id),
+                        "plan_channels": one.channels,
+                        "title": one.title,
+                        "message": one.message,
+                    }
+                    for one in plans
+                ]
+            ),
+            "lease_token": lease_token,
+            "page_size": page_size,
+        },
+    ).fetchall()
+    return Planned([row[0] for row in rows if not row[1]], [row[0] for row in rows if row[1]])
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How one claimed delivery ends, or when it goes on. Exactly one of the two: a status that ends it, or a due time."""
+
+    outbox_id: UUID
+    status: str
+    reason: str = ""
+    # the attempt this closes, if one was opened
+    attempt_no: int | None = None
+    attempt_outcome: str | None = None
+    attempt_counts: bool = True
+    provider: str = ""
+    provider_message_id: str = ""
+    error_classification: str = ""
+    error_message: str = ""
+    # when it goes on: after a delay from now (the database's now), or at a time
+    delay: timedelta | None = None
+    due_at: datetime | None = None
+    is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
+    awaits_evidence: bool = False
+    is_deferral: bool = False
+    duplicate_suspected: bool = False
+    recovery_hint: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "outbox_id": str(self.outbox_id),
+            "status": self.status,
+            "reason": self.reason,
+            "attempt_no": self.attempt_no,
+            "attempt_outcome": self.attempt_outcome,
+            "uncounted": 0 if self.attempt_counts else 1,
+            "provider": self.provider,
+            "provider_message_id": self.provider_message_id,
+            "error_classification": self.error_classification,
+            "error_message": self.error_message[:1000],
+            "ends": self.delay is None and self.due_at is None,
+            "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
+            "due_at": None if self.due_at is None else self.due_at.isoformat(),
+            "is_announced": self.is_announced,
+            "awaits_evidence": self.awaits_evidence,
+            "is_deferral": self.is_deferral,
+            "duplicate_suspected": self.duplicate_suspected,
+            "recovery_hint": self.recovery_hint,
+        }
+
+
+def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token: UUID) -> Cursor[tuple[UUID]]:
+    """Record how claimed deliveries end or go on: routes, attempts, dead letters and outbox in one statement.
+
+    Fenced: only what is still under our lease is touched. The cursor has those outbox ids; a missing one means we are late."""
+    return conn.execute(
+        """
+        WITH settlement AS (
+            SELECT *, COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond') AS next_at
+            FROM jsonb_to_recordset(%(settlements)s) AS settlement (
+                outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
+                provider text, provider_message_id text, error_classification text, error_message text, ends boolean,
+                delay_ms float8, due_at timestamptz, is_announced boolean, awaits_evidence boolean, is_deferral boolean,
+                duplicate_suspected boolean, recovery_hint text)
+        ), ended AS (
+            DELETE FROM outbox
+            USING settlement
+            WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND settlement.ends
+            RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
+                      outbox.attempt_count, outbox.max_attempts
+        ), kept AS (
+            UPDATE outbox
+            SET due_at = settlement.next_at, attempt_count = outbox.attempt_count - settlement.uncounted,
+                attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
+                nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
+            FROM settlement
+            WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND NOT settlement.ends
+            RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
+                      outbox.attempt_count, outbox.max_attempts
+        ), settled AS (
+            SELECT held.*, settlement.*
+            FROM (SELECT * FROM ended UNION ALL SELECT * FROM kept) AS held
+            JOIN settlement ON settlement.outbox_id = held.id
+        ), attempt AS (
+            UPDATE attempts
+            SET finished_at = tocsin_now(), outcome = settled.attempt_outcome,
+                error_classification = settled.error_classification, error_message = settled.error_message,
+                provider_message_id = settled.provider_message_id
+            FROM settled
+            WHERE settled.attempt_no IS NOT NULL
+              AND attempts.notification_id = settled.notification_id AND attempts.route_id = settled.route_id
+              AND attempts.generation = settled.generation AND attempts.attempt_no = settled.attempt_no
+        ), route AS (
+            UPDATE routes
+            SET status = settled.status, reason = settled.reason, attempt_count = settled.attempt_count,
+                next_attempt_at = settled.next_at,
+                provider = COALESCE(NULLIF(settled.provider, ''), routes.provider),
+                provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), routes.provider_message_id),
+                duplicate_suspected = routes.duplicate_suspected OR settled.duplicate_suspected,
+                deferral_count = routes.deferral_count + settled.is_deferral::integer,
+                deferred_reason = CASE WHEN settled.is_deferral THEN settled.reason ELSE routes.deferred_reason END,
+                deferred_at = CASE WHEN settled.is_deferral THEN tocsin_now() ELSE routes.deferred_at END,
+                last_error_classification = COALESCE(NULLIF(settled.error_classification, ''),
+                                                     routes.last_error_classification),
+                last_error_message = COALESCE(NULLIF(settled.error_message, ''), routes.last_error_message),
+                last_error_at = CASE WHEN settled.error_message <> '' THEN tocsin_now() ELSE routes.last_error_at END,
+                updated_at = tocsin_now(),
+                published_at = CASE WHEN settled.status = 'published' THEN tocsin_now() END,
+                dead_lettered_at = CASE WHEN settled.status = 'dead_letter' THEN tocsin_now() END,
+                skipped_at = CASE WHEN settled.status = 'skipped' THEN tocsin_now() END,
+                cancelled_at = CASE WHEN settled.status = 'cancelled' THEN tocsin_now() END
+            FROM settled
+            WHERE routes.notification_id = settled.notification_id AND routes.route_id = settled.route_id
+            RETURNING routes.notification_id, routes.route_id, routes.channel, routes.recipient_ref, settled.id AS outbox_id
+        ), letter AS (
+            INSERT INTO dead_letters (
+                id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, channel, recipient_ref,
+                final_attempt_count, max_attempts, failure_classification, failure_message, recovery_hint, created_at)
+            SELECT tocsin_uuid7(), settled.tenant_id, 'deliver', settled.id, settled.notification_id, settled.route_id,
+                   settled.generation, route.channel, route.recipient_ref, settled.attempt_count, settled.max_attempts,
+                   settled.reason, settled.error_message, settled.recovery_hint, tocsin_now()
+            FROM settled JOIN route ON route.outbox_id = settled.id
+            WHERE settled.status = 'dead_letter'
+        )
+        SELECT id FROM settled
+        """,
+        {"settlements": Jsonb([one.as_json() for one in settlements]), "lease_token": lease_token},
+    )
+
+
+def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_ids: list[str]) -> None:
+    conn.execute(
+        """
+        UPDATE routes
+        SET status = 'cancelled', reason = 'cancelled', next_attempt_at = NULL, cancelled_at = tocsin_now(),
+            updated_at = tocsin_now()
+        WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND route_id = ANY(%(route_ids)s)
+          AND status IN ('pending', 'failed')
+        """,
+        {"tenant_id": tenant_id, "notification_id": notification_id, "route_ids": route_ids},
+    )
+
+
+def count_by_status(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[str, int]:
+    rows = conn.execute(
+        """
+        SELECT status, count(*)
+        FROM routes
+        WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
+        GROUP BY status
+        """,
+        {"tenant_id": tenant_id, "notification_id": notification_id},
+    ).fetchall()
+    return dict(rows)
+
+
+def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, limit: int) -> list[dict[str, Any]]:
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT routes.*, outbox.attempt_open,
+                   dead_letters.id AS dead_letter_id, dead_letters.recovery_hint, dead_letters.resolution
+            FROM routes
+            LEFT JOIN outbox ON outbox.id = routes.outbox_id
+            LEFT JOIN dead_letters ON dead_letters.notification_id = routes.notification_id
+                AND dead_letters.route_id = routes.route_id AND dead_letters.generation = routes.generation
+            WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s
+            ORDER BY routes.created_at, routes.route_id
+            LIMIT %(limit)s
+            """,
+            {"tenant_id": tenant_id, "notification_id": notification_id, "limit": limit},
+        )
+        .fetchall()
+    )

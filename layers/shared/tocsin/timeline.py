@@ -1,0 +1,59 @@
+"""The timeline of a notification: every decision in order, each with its reason. Pure."""
+
+from datetime import datetime
+from typing import Any
+
+Entry = dict[str, Any]
+
+_ENDS = {
+    "published": "published_at",
+    "dead_letter": "dead_lettered_at",
+    "skipped": "skipped_at",
+    "cancelled": "cancelled_at",
+}
+
+
+def timeline(record: dict[str, Any], routes: list[dict[str, Any]], attempts: list[dict[str, Any]]) -> list[Entry]:
+    entries = [
+        _entry(record["accepted_at"], "accepted", f"by {record['producer']}"),
+        *([_entry(record["cancelled_at"], "cancel_asked", "")] if record["cancelled_at"] else []),
+        *([_entry(record["accepted_at"], "scheduled", f"for {record['send_at'].isoformat()}")] if record["send_at"] else []),
+    ]
+    for route in routes:
+        entries += _of_route(route)
+    for attempt in attempts:
+        entries += _of_attempt(attempt)
+    return sorted(entries, key=lambda entry: (entry["at"], entry["order"]))
+
+
+def shown(entries: list[Entry]) -> list[Entry]:
+    return [{key: value for key, value in entry.items() if key != "order"} for entry in entries]
+
+
+def _of_route(route: dict[str, Any]) -> list[Entry]:
+    route_id = route["route_id"]
+    entries = [_entry(route["created_at"], "planned", f"{route['channel']} to {route['recipient_ref']}", route_id, order=1)]
+    if route["deferral_count"]:
+        times = f" ({route['deferral_count']} times, the last one shown)" if route["deferral_count"] > 1 else ""
+        entries.append(_entry(route["deferred_at"], "deferred", route["deferred_reason"] + times, route_id, order=3))
+    if ended := _ENDS.get(route["status"]):
+        reason = route["reason"] or (f"accepted by {route['provider']}" if route["provider"] != "inbox" else "in the inbox")
+        entries.append(_entry(route[ended], route["status"], reason, route_id, order=5))
+    elif route["next_attempt_at"]:
+        at = route["next_attempt_at"].isoformat()
+        entries.append(_entry(route["updated_at"], "waiting", f"{route['reason']}; next at {at}", route_id, order=4))
+    return entries
+
+
+def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
+    name = f"attempt {attempt['attempt_no']} by {attempt['provider']}"
+    entries = [_entry(attempt["started_at"], "attempt_opened", name, attempt["route_id"], order=2)]
+    if attempt["outcome"]:
+        why = f": {attempt['error_message']}" if attempt["error_message"] else ""
+        at = attempt["finished_at"] or attempt["started_at"]
+        entries.append(_entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=3))
+    return entries
+
+
+def _entry(at: datetime, what: str, reason: str, route_id: str | None = None, *, order: int = 0) -> Entry:
+    return {"at": at, "what": what, "reason": reason, "route_id": route_id, "order": order}

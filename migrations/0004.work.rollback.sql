@@ -1,0 +1,2 @@
+DROP TABLE lanes;
+DROP TABLE outbox;

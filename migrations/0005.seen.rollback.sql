@@ -1,0 +1,2 @@
+DROP TABLE admin_system_events;
+DROP TABLE notifications;

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Locks every group in one resolution, so that a package has the same version wherever it is installed. Needs `uv`.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+compile() { uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate --generate-hashes "$@"; }
+all=$(mktemp)
+uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate --all-extras pyproject.toml -o "$all"
+compile pyproject.toml -c "$all" --extra dev -o requirements/dev.txt
+compile pyproject.toml -c "$all" --extra dev --extra build -o requirements/build.txt
+compile pyproject.toml -c "$all" --extra dev --extra bench -o requirements/bench.txt
+printf 'aws-lambda-powertools\npsycopg[binary]\npydantic\n' | compile - -c "$all" -o layers/shared/requirements.txt
+printf 'yoyo-migrations\n' | compile - -c "$all" -o functions/migrate/requirements.txt
+rm -f "$all"

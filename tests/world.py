@@ -1,0 +1,163 @@
+"""What a test needs of the world: a database under each role, a queue that remembers, ways out that obey."""
+
+from collections import deque
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from tocsin import accept, bootstrap, strict_json
+from tocsin.accept import Asked, Sender
+from tocsin.channels import Message, Ways
+from tocsin.channels.sandbox import Sandbox
+from tocsin.deliver import Policy
+from tocsin.dispatch import Worker, dispatch
+from tocsin.ids import uuid7
+from tocsin.intents import Intent
+from tocsin.outcomes import Accepted, Outcome
+
+TENANT = UUID("00000000-0000-7000-8000-000000000001")
+OTHER_TENANT = UUID("00000000-0000-7000-8000-000000000002")
+LEASE = timedelta(seconds=90)
+WINDOW = timedelta(minutes=15)
+
+
+class Postbox:
+    """A way out that keeps what it accepted and answers as it is told, in order; then it accepts."""
+
+    def __init__(self, provider: str = "ses", lane: str = "ses:email") -> None:
+        self.provider, self.lane = provider, lane
+        self.accepted: list[Message] = []
+        self.calls = 0
+        self.answers: deque[Outcome | Callable[[Message], Outcome]] = deque()
+
+    def send(self, message: Message) -> Outcome:
+        self.calls += 1
+        answer: Any = self.answers.popleft() if self.answers else None
+        if callable(answer):
+            answer = answer(message)
+        if answer is None or isinstance(answer, Accepted):
+            self.accepted.append(message)
+            return answer or Accepted(f"m-{len(self.accepted)}")
+        return answer
+
+
+class World:
+    def __init__(self, dsn: Callable[[str], str]) -> None:
+        self.dsn = dsn
+        self._open: dict[str, Connection[Any]] = {}
+        self.extra: list[Connection[Any]] = []
+        self.email, self.sms, self.push = Postbox(), Postbox("sns", "sns:sms"), Postbox("sns", "sns:push")
+        self.now = timedelta(0)
+
+    @property
+    def app(self) -> Connection[Any]:
+        return self._as("tocsin_app")
+
+    @property
+    def worker(self) -> Connection[Any]:
+        return self._as("tocsin_worker")
+
+    @property
+    def retention(self) -> Connection[Any]:
+        return self._as("tocsin_retention")
+
+    @property
+    def admin(self) -> Connection[Any]:
+        """The superuser: sees everything, whatever the policies say."""
+        return self._as("postgres")
+
+    def connect(self, role: str = "tocsin_worker") -> Connection[Any]:
+        """A connection of one's own, for tests in which two meet."""
+        conn = psycopg.connect(self.dsn(role), autocommit=True)
+        conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [str(self.now)])
+        self.extra.append(conn)
+        return conn
+
+    def pass_time(self, more: timedelta) -> None:
+        """Move the database's clock for every connection of this world."""
+        self.now += more
+        seconds = f"{self.now.total_seconds()} seconds"
+        for conn in [*self._open.values(), *self.extra]:
+            if not conn.closed:
+                conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [seconds])
+        name = self.admin.info.dbname
+        self.admin.execute(f"ALTER DATABASE {name} SET tocsin.clock_offset = '{seconds}'")  # type: ignore[call-overload]
+
+    def rows(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
+        return self.admin.cursor(row_factory=dict_row).execute(query, parameters).fetchall()  # type: ignore[call-overload, no-any-return]
+
+    def one(self, query: str, **parameters: Any) -> Any:
+        """The single value of a query."""
+        row = self.admin.execute(query, parameters).fetchone()  # type: ignore[call-overload]
+        assert row is not None
+        return row[0]
+
+    def add_tenant(self, tenant_id: UUID = OTHER_TENANT, name: str = "other") -> UUID:
+        bootstrap.make_tenant(self.worker, tenant_id, name)
+        return tenant_id
+
+    def add_user(self, external_id: str = "alice", *, tenant: UUID = TENANT, **fields: Any) -> UUID:
+        user_id = uuid7()
+        values = {"email": f"{external_id}@example.com", "phone": None} | fields
+        self.admin.execute(
+            "INSERT INTO users (id, tenant_id, external_id, email, phone) VALUES (%s, %s, %s, %s, %s)",
+            [user_id, tenant, external_id, values["email"], values["phone"]],
+        )
+        return user_id
+
+    def add_device(self, user_id: UUID, token: str = "tok", platform: str = "fcm", tenant: UUID = TENANT) -> UUID:
+        device_id = uuid7()
+        self.admin.execute(
+            "INSERT INTO devices (id, tenant_id, user_id, platform, token) VALUES (%s, %s, %s, %s, %s)",
+            [device_id, tenant, user_id, platform, token],
+        )
+        return device_id
+
+    def add_key(self, *scopes: str, tenant: UUID = TENANT, mode: str = "live", producer: str = "shop") -> str:
+        return bootstrap.make_key(
+            self.worker, tenant_id=tenant, name="test", producer=producer, scopes=list(scopes), mode=mode
+        )
+
+    def accept(self, *, key: str | None = None, tenant: UUID = TENANT, mode: str = "live", **intent: Any) -> Asked:
+        """Accept one intent through the real use case; without an audience it goes to alice by email."""
+        body = {
+            "type": "order.shipped",
+            "audience": {"kind": "users", "user_ids": ["alice"]},
+            "channels": ["email"],
+            "payload": {"title": "Shipped", "message": "It is on its way."},
+        } | intent
+        asked = Asked(key or str(uuid7()), Intent.model_validate(body), strict_json.fingerprint(body))
+        sender = Sender(tenant, "shop", mode, rate_subject="test", rate_limit=1_000_000)
+        (end,), _ = accept.accept(
+            self.app, [asked], sender=sender, request_id="r", trace_id="", window=timedelta(days=7)
+        )
+        assert isinstance(end, accept.Accepted), end
+        return asked
+
+    def worker_policy(self, *, batch_size: int = 100, concurrency: int = 4) -> Worker:
+        ways = Ways({"email": self.email, "sms": self.sms, "push": self.push}, Sandbox())
+        return Worker(ways, LEASE, Policy(WINDOW, concurrency), lambda: timedelta(seconds=30), batch_size)
+
+    def due(self) -> list[UUID]:
+        """Everything in the outbox, as if every hint had been delivered."""
+        return [row["id"] for row in self.rows("SELECT id FROM outbox ORDER BY due_at, id")]
+
+    def dispatch(self, conn: Connection[Any] | None = None, **policy: Any) -> int:
+        return dispatch(conn or self.worker, self.due(), self.worker_policy(**policy))
+
+    def routes(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM routes ORDER BY route_id")
+
+    def close(self) -> None:
+        for conn in [*self._open.values(), *self.extra]:
+            conn.close()
+
+    def _as(self, role: str) -> Connection[Any]:
+        if role not in self._open:
+            self._open[role] = psycopg.connect(self.dsn(role), autocommit=True)
+        return self._open[role]
