@@ -110,7 +110,7 @@ class World:
         )
         return user_id
 
-    def add_device(self, user_id: UUID, token: str = "tok", platform: str = "fcm", tenant: UUID = TENANT) -> UUID:
+    def add_device(self, user_id: UUID, token: str = "device-1", platform: str = "fcm", tenant: UUID = TENANT) -> UUID:
         device_id = uuid7()
         self.admin.execute(
             "INSERT INTO devices (id, tenant_id, user_id, platform, token) VALUES (%s, %s, %s, %s, %s)",
@@ -119,9 +119,7 @@ class World:
         return device_id
 
     def add_key(self, *scopes: str, tenant: UUID = TENANT, mode: str = "live", producer: str = "shop") -> str:
-        return bootstrap.make_key(
-            self.worker, tenant_id=tenant, name="test", producer=producer, scopes=list(scopes), mode=mode
-        )
+        return bootstrap.make_key(self.worker, tenant_id=tenant, name="test", producer=producer, scopes=list(scopes), mode=mode)
 
     def accept(self, *, key: str | None = None, tenant: UUID = TENANT, mode: str = "live", **intent: Any) -> Asked:
         """Accept one intent through the real use case; without an audience it goes to alice by email."""
@@ -133,9 +131,7 @@ class World:
         } | intent
         asked = Asked(key or str(uuid7()), Intent.model_validate(body), strict_json.fingerprint(body))
         sender = Sender(tenant, "shop", mode, rate_subject="test", rate_limit=1_000_000)
-        (end,), _ = accept.accept(
-            self.app, [asked], sender=sender, request_id="r", trace_id="", window=timedelta(days=7)
-        )
+        (end,), _ = accept.accept(self.app, [asked], sender=sender, request_id="r", trace_id="", window=timedelta(days=7))
         assert isinstance(end, accept.Accepted), end
         return asked
 

@@ -45,7 +45,7 @@ class Malformed(Exception):
 
 
 def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str:
-    """Returns how it ended: accepted, duplicate or malformed. When the database cannot be asked it raises: the queue redelivers."""
+    """How it ended: accepted, duplicate or malformed. Raises when the database cannot be asked: then the queue redelivers."""
     tenant_id = defaults.tenant_id
     try:
         fields, entry_id, source = _read(entry)

@@ -1,0 +1,172 @@
+"""Settling: how each decision of the gate and each outcome of a send is to be recorded. Pure, but for the jitter."""
+
+import random
+from datetime import timedelta
+
+from tocsin import backoff, gate, nudge
+from tocsin.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
+from tocsin.recovery_hints import hint_for
+from tocsin.store.attempts import Opened
+from tocsin.store.outbox import Claimed
+from tocsin.store.routes import Settlement
+
+
+def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvidence | gate.Defer) -> Settlement:
+    """What the gate decided without a send."""
+    unanswered = one.last_attempt_no if one.attempt_open else None
+    match decision:
+        case gate.End("dead_letter", reason, detail):
+            return bury(one, reason, detail, attempt_no=unanswered, attempt_outcome="unknown")
+        case gate.End(status, reason):
+            return Settlement(one.outbox_id, status, reason, attempt_no=unanswered, attempt_outcome="unknown")
+        case gate.Proven(attempt_no, provider, message_id):
+            return Settlement(
+                one.outbox_id,
+                "published",
+                attempt_no=attempt_no,
+                attempt_outcome="accepted",
+                provider=provider,
+                provider_message_id=message_id,
+            )
+        case gate.AwaitEvidence(attempt_no, until):
+            return Settlement(
+                one.outbox_id,
+                _unchanged(one),
+                "awaiting_evidence",
+                attempt_no=attempt_no,
+                attempt_outcome="unknown",
+                due_at=until,
+                awaits_evidence=True,
+                error_classification="ambiguous",
+                error_message="the worker ended before the provider's answer was recorded",
+            )
+        case gate.Defer(reason, until):
+            delay = (until - one.claimed_at) * random.uniform(1, 1.1)  # noqa: S311 - not all at once when it reopens
+            return Settlement(
+                one.outbox_id,
+                _unchanged(one),
+                reason,
+                delay=delay,
+                is_announced=nudge.is_reachable_by_hint(delay),
+                is_deferral=True,
+            )
+
+
+def of_outcome(
+    one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str, doubt: bool, evidence_window: timedelta
+) -> Settlement:
+    """What became of a send. `doubt`: an earlier attempt may have arrived, so this one may be a second copy."""
+    match outcome:
+        case Accepted(message_id):
+            return Settlement(
+                one.outbox_id,
+                "published",
+                attempt_no=attempt.attempt_no,
+                attempt_outcome="accepted",
+                provider=provider,
+                provider_message_id=message_id,
+                duplicate_suspected=doubt,
+            )
+        case NotSent(reason):
+            return Settlement(
+                one.outbox_id,
+                _unchanged(one),
+                reason,
+                attempt_no=attempt.attempt_no,
+                attempt_outcome="not_sent",
+                attempt_counts=False,
+                provider=provider,
+                delay=timedelta(seconds=1),
+                is_announced=True,
+                is_deferral=True,
+                duplicate_suspected=doubt,
+            )
+        case Failure(FailureClass.PERMANENT):
+            return bury(one, "permanent", words(outcome), attempt_no=attempt.attempt_no, attempt_outcome="permanent")
+        case Failure(FailureClass.AMBIGUOUS):
+            return Settlement(
+                one.outbox_id,
+                "failed",
+                "awaiting_evidence",
+                attempt_no=attempt.attempt_no,
+                attempt_outcome="unknown",
+                provider=provider,
+                error_classification="ambiguous",
+                error_message=words(outcome),
+                due_at=attempt.started_at + evidence_window,
+                awaits_evidence=True,
+                duplicate_suspected=doubt,
+            )
+        case Failure(FailureClass.TRANSIENT):
+            return _retry(one, attempt, outcome, provider=provider, doubt=doubt)
+        case Failure():
+            return Settlement(
+                one.outbox_id,
+                _unchanged(one),
+                f"lane_closed: {outcome.code}",
+                attempt_no=attempt.attempt_no,
+                attempt_outcome=str(outcome.kind),
+                attempt_counts=False,
+                provider=provider,
+                error_classification=str(outcome.kind),
+                error_message=words(outcome),
+                delay=pause_of(outcome),
+                is_announced=nudge.is_reachable_by_hint(pause_of(outcome)),
+                is_deferral=True,
+                duplicate_suspected=doubt,
+            )
+
+
+def bury(
+    one: Claimed, classification: str, message: str, *, attempt_no: int | None = None, attempt_outcome: str | None = None
+) -> Settlement:
+    return Settlement(
+        one.outbox_id,
+        "dead_letter",
+        classification,
+        attempt_no=attempt_no,
+        attempt_outcome=attempt_outcome,
+        error_classification=classification,
+        error_message=message,
+        recovery_hint=hint_for(classification),
+    )
+
+
+def pause_of(failure: Failure) -> timedelta:
+    """How long the lane rests after this failure, the first time."""
+    if failure.pause is not None:
+        return failure.pause
+    return timedelta(minutes=5) if failure.kind is FailureClass.CONFIGURATION else timedelta(seconds=1)
+
+
+def words(failure: Failure) -> str:
+    return f"{failure.code}: {failure.message}" if failure.message else failure.code
+
+
+def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str, doubt: bool) -> Settlement:
+    if attempt.attempt_count >= one.max_attempts:
+        return bury(one, "exhausted", words(failure), attempt_no=attempt.attempt_no, attempt_outcome="transient")
+    delay = backoff.delay(
+        one.retry_backoff,
+        timedelta(milliseconds=one.retry_base_ms),
+        attempt.attempt_count,
+        spread=random.uniform(-1, 1),  # noqa: S311 - spreads retries, guards nothing
+        retry_after=failure.retry_after,
+    )
+    return Settlement(
+        one.outbox_id,
+        "failed",
+        "retry",
+        attempt_no=attempt.attempt_no,
+        attempt_outcome="transient",
+        provider=provider,
+        error_classification="transient",
+        error_message=words(failure),
+        delay=delay,
+        is_announced=nudge.is_reachable_by_hint(delay),
+        duplicate_suspected=doubt,
+    )
+
+
+def _unchanged(one: Claimed) -> str:
+    return one.status or "pending"
