@@ -1,0 +1,24 @@
+"""Every check of the template: a pure function from a template to the list of its violations."""
+
+from collections.abc import Callable
+from inspect import getmembers, isfunction
+from types import ModuleType
+
+from tests.template import checks_of_access, checks_of_data, checks_of_functions, checks_of_queues, checks_of_watching
+from tests.template.reading import Template
+
+Check = Callable[[Template], list[str]]
+
+
+def _checks_in(module: ModuleType) -> list[Check]:
+    """The public functions that a module defines itself and that answer with a list of violations."""
+    return [
+        each
+        for name, each in getmembers(module, isfunction)
+        if each.__module__ == module.__name__ and not name.startswith("_") and each.__annotations__.get("return") == list[str]
+    ]
+
+
+_MODULES = (checks_of_functions, checks_of_queues, checks_of_access, checks_of_data, checks_of_watching)
+ON_SAM: tuple[Check, ...] = (checks_of_watching.handlers_exist, checks_of_watching.layers_are_built_for_their_functions)
+ON_TRANSLATED: tuple[Check, ...] = tuple(check for module in _MODULES for check in _checks_in(module) if check not in ON_SAM)

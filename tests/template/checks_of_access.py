@@ -1,0 +1,116 @@
+"""Who may do what: every grant is narrow, or stands here with its reason."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.template.reading import Template, listed, of_type
+
+# (resource, statement id): why it may be wide
+WIDE_ACTIONS = {
+    ("DataKey", "AccountDecidesByIam"): "a key without its account's root can never be managed again",
+    ("LogKey", "AccountDecidesByIam"): "a key without its account's root can never be managed again",
+}
+WIDE_RESOURCES = {
+    ("DispatchRole", "TextMessages"): "a phone number has no ARN; whatever has one is excluded",
+}
+WIDE_PRINCIPALS = {
+    ("S3Endpoint", None): "an endpoint's policy only narrows what the caller's own policy allows",
+}
+MANAGED_POLICIES = {
+    "service-role/AWSLambdaBasicExecutionRole": "writes to the function's log group",
+    "service-role/AWSLambdaVPCAccessExecutionRole": "network interfaces of functions have no ARN beforehand",
+    "AWSXrayWriteOnlyAccess": "traces have no ARN",
+    "service-role/AmazonRDSEnhancedMonitoringRole": "RDS writes its metrics to its own log group",
+}
+Statement = dict[str, Any]
+
+
+def grants_name_their_actions(template: Template) -> list[str]:
+    return [
+        f"{name}: {action}"
+        for name, statement in _allowing(template)
+        for action in listed(statement.get("Action", "*"))
+        if "*" in action and (name, statement.get("Sid")) not in WIDE_ACTIONS
+    ]
+
+
+def roles_name_their_resources(template: Template) -> list[str]:
+    return [
+        f"{name}: {listed(statement.get('Action'))}"
+        for name, statement in _allowing_of_roles(template)
+        if ("NotResource" in statement or any(_is_everything(each) for each in listed(statement.get("Resource", "*"))))
+        and (name, statement.get("Sid")) not in WIDE_RESOURCES
+    ]
+
+
+def grants_name_their_principals(template: Template) -> list[str]:
+    return [
+        f"{name}: {statement.get('Sid')}"
+        for name, statement in _allowing(template)
+        if statement.get("Principal") in ("*", {"AWS": "*"}) and (name, statement.get("Sid")) not in WIDE_PRINCIPALS
+    ]
+
+
+def roles_take_only_known_managed_policies(template: Template) -> list[str]:
+    return [
+        f"{name}: {policy}"
+        for name, role in of_type(template, "AWS::IAM::Role").items()
+        for policy in map(_text, role.get("ManagedPolicyArns", []))
+        if policy.partition(":policy/")[2] not in MANAGED_POLICIES
+    ]
+
+
+def email_is_sent_only_with_our_sender(template: Template) -> list[str]:
+    return [
+        name
+        for name, statement in _allowing_of_roles(template)
+        if any(action.startswith("ses:Send") for action in listed(statement.get("Action")))
+        and "ses:FromAddress" not in statement.get("Condition", {}).get("StringEquals", {})
+    ]
+
+
+def keys_rotate(template: Template) -> list[str]:
+    return [name for name, key in of_type(template, "AWS::KMS::Key").items() if key.get("EnableKeyRotation") is not True]
+
+
+def nothing_names_an_account(template: Template) -> list[str]:
+    return sorted(set(re.findall(r"(?<![\w-])\d{12}(?![\w-])", json.dumps(template["Resources"]))))
+
+
+def security_groups_admit_no_strangers(template: Template) -> list[str]:
+    rules = [
+        (name, rule)
+        for name, group in of_type(template, "AWS::EC2::SecurityGroup").items()
+        for rule in group.get("SecurityGroupIngress", [])
+    ]
+    rules += of_type(template, "AWS::EC2::SecurityGroupIngress").items()
+    return [name for name, rule in rules if "SourceSecurityGroupId" not in rule]
+
+
+def _allowing(template: Template) -> Iterator[tuple[str, Statement]]:
+    """Every allowing statement of every policy, whatever it is attached to, with the resource's name."""
+    for name, resource in template["Resources"].items():
+        properties = resource.get("Properties", {})
+        documents = [properties.get("PolicyDocument"), properties.get("KeyPolicy")]
+        documents += [policy["PolicyDocument"] for policy in properties.get("Policies", [])]
+        for document in filter(None, documents):
+            for statement in listed(document["Statement"]):
+                if statement["Effect"] == "Allow":
+                    yield name, statement
+
+
+def _allowing_of_roles(template: Template) -> Iterator[tuple[str, Statement]]:
+    roles = of_type(template, "AWS::IAM::Role")
+    return ((name, statement) for name, statement in _allowing(template) if name in roles)
+
+
+def _is_everything(resource: Any) -> bool:
+    """`*`, or an ARN that leaves even the kind of resource open."""
+    text = _text(resource)
+    return text == "*" or bool(re.fullmatch(r"arn:[^:]*:[^:]*:[^:]*:[^:]*:\*|arn:[^:]*:\*.*", re.sub(r"\$\{[^}]*\}", "x", text)))
+
+
+def _text(value: Any) -> str:
+    return str(value.get("Fn::Sub", value) if isinstance(value, dict) else value)

@@ -1,0 +1,89 @@
+"""What must hold of the database, the secrets and everything else that outlives a deployment."""
+
+import json
+
+from tests.template.reading import Template, named, of_type
+
+DATABASE = "AWS::RDS::DBInstance"
+# What must survive a mistaken deletion, and how.
+SURVIVES = {DATABASE: {"Snapshot", "Retain"}, "AWS::KMS::Key": {"Retain"}}
+NOT_A_SECRET = "none yet"  # what stands in a secret until a function fills it
+DATABASE_SETTINGS = {
+    "StorageEncrypted": True,
+    "PubliclyAccessible": False,
+    "ManageMasterUserPassword": True,
+    "EnableIAMDatabaseAuthentication": True,
+    "CopyTagsToSnapshot": True,
+}
+
+
+def data_survives_the_stack(template: Template) -> list[str]:
+    return [
+        f"{name}: {policy} is {resource.get(policy)}"
+        for name, resource in template["Resources"].items()
+        for policy in ("DeletionPolicy", "UpdateReplacePolicy")
+        if resource["Type"] in SURVIVES and resource.get(policy) not in SURVIVES[resource["Type"]]
+    ]
+
+
+def databases_are_private_and_encrypted(template: Template) -> list[str]:
+    return [
+        f"{name}: {setting} is {each.get(setting)}"
+        for name, each in of_type(template, DATABASE).items()
+        for setting, wanted in DATABASE_SETTINGS.items()
+        if each.get(setting) is not wanted
+    ]
+
+
+def databases_can_go_back_a_week(template: Template) -> list[str]:
+    return [name for name, each in of_type(template, DATABASE).items() if each.get("BackupRetentionPeriod", 1) < 7]
+
+
+def databases_refuse_plain_connections(template: Template) -> list[str]:
+    settings = of_type(template, "AWS::RDS::DBParameterGroup")
+    forced = {name for name, each in settings.items() if each["Parameters"].get("rds.force_ssl") == "1"}
+    databases = of_type(template, DATABASE).items()
+    open_ones = [name for name, each in databases if named(each.get("DBParameterGroupName")) not in forced]
+    proxies = of_type(template, "AWS::RDS::DBProxy").items()
+    return open_ones + [name for name, each in proxies if each.get("RequireTLS") is not True]
+
+
+def databases_stand_in_two_zones(template: Template) -> list[str]:
+    subnets = of_type(template, "AWS::EC2::Subnet")
+    zones = {
+        name: {json.dumps(subnets[str(named(subnet))]["AvailabilityZone"]) for subnet in each["SubnetIds"]}
+        for name, each in of_type(template, "AWS::RDS::DBSubnetGroup").items()
+    }
+    return [name for name, found in zones.items() if len(found) < 2]
+
+
+def secrets_are_generated_and_encrypted(template: Template) -> list[str]:
+    secrets = of_type(template, "AWS::SecretsManager::Secret").items()
+    return [
+        name
+        for name, each in secrets
+        if each.get("SecretString", NOT_A_SECRET) != NOT_A_SECRET or named(each.get("KmsKeyId")) is None
+    ]
+
+
+def the_schema_comes_before_the_code(template: Template) -> list[str]:
+    """Every function with a database secret waits for the migration, and only the migration reads the owner's."""
+    waiting = {name for name, each in template["Resources"].items() if "Migration" in (each.get("DependsOn") or [])}
+    functions = of_type(template, "AWS::Lambda::Function")
+    variables = {name: each.get("Environment", {}).get("Variables", {}) for name, each in functions.items()}
+    early = [name for name, each in variables.items() if "DATABASE_SECRET_ARN" in each and name not in waiting]
+    owners = [name for name, each in variables.items() if "DATABASE_ADMIN_SECRET_ARN" in each]
+    return early + ([] if owners == ["MigrateFunction"] else [f"the owner's secret is read by {owners}"])
+
+
+def the_migration_runs_when_a_migration_changes(template: Template) -> list[str]:
+    layers = of_type(template, "AWS::Lambda::LayerVersion")
+    properties = template["Resources"]["Migration"]["Properties"]
+    return [] if any(named(value) in layers for value in properties.values()) else ["Migration names no layer"]
+
+
+def the_network_exists_before_the_migration(template: Template) -> list[str]:
+    """Else it waits for secrets it cannot reach, or cannot tell CloudFormation that it is done."""
+    mentioned = json.dumps(template["Resources"]["Migration"]["Properties"])
+    endpoints = [name for name in of_type(template, "AWS::EC2::VPCEndpoint") if name.startswith(("Secrets", "S3"))]
+    return [name for name in endpoints if f'"{name}"' not in mentioned]

@@ -1,0 +1,145 @@
+"""What must hold of every function and of whatever invokes it without waiting."""
+
+import re
+
+from tests.template.reading import Template, listed, named, of_type
+
+FUNCTION = "AWS::Lambda::Function"
+# One connection each; the smallest database class that we recommend takes more.
+DATABASE_CONNECTIONS = 100
+RATE = re.compile(r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(.+\)")
+SECRET_NAME = re.compile(r"(?i)pass|secret|token|key")
+API_WAITS = 29
+PROVIDER_AND_MARGIN = 40
+
+
+def functions_say_how_much_memory_and_time_they_need(template: Template) -> list[str]:
+    return [
+        f"{name}: memory {each.get('MemorySize')}, timeout {each.get('Timeout')}"
+        for name, each in of_type(template, FUNCTION).items()
+        if not each.get("Timeout") or int(each.get("MemorySize", 0)) < 512
+    ]
+
+
+def functions_run_python_on_arm64(template: Template) -> list[str]:
+    return [
+        f"{name}: {each.get('Runtime')} on {each.get('Architectures')}"
+        for name, each in of_type(template, FUNCTION).items()
+        if each.get("Architectures") != ["arm64"] or each.get("Runtime") != "python3.13"
+    ]
+
+
+def functions_are_traced(template: Template) -> list[str]:
+    functions = of_type(template, FUNCTION).items()
+    return [name for name, each in functions if each.get("TracingConfig", {}).get("Mode") != "Active"]
+
+
+def functions_reserve_concurrency(template: Template) -> list[str]:
+    return [name for name, each in of_type(template, FUNCTION).items() if not each.get("ReservedConcurrentExecutions")]
+
+
+def functions_together_leave_connections_free(template: Template) -> list[str]:
+    total = sum(each.get("ReservedConcurrentExecutions", 0) for each in of_type(template, FUNCTION).values())
+    return [f"{total} connections reserved"] if total > DATABASE_CONNECTIONS else []
+
+
+def functions_have_a_role_of_their_own(template: Template) -> list[str]:
+    roles = {name: named(each.get("Role")) for name, each in of_type(template, FUNCTION).items()}
+    return [name for name, role in roles.items() if role is None or list(roles.values()).count(role) > 1]
+
+
+def functions_log_json_to_a_group_of_their_own(template: Template) -> list[str]:
+    groups = of_type(template, "AWS::Logs::LogGroup")
+    logging = {name: each.get("LoggingConfig", {}) for name, each in of_type(template, FUNCTION).items()}
+    used = [named(each.get("LogGroup")) for each in logging.values()]
+    return [
+        name
+        for name, each in logging.items()
+        if each.get("LogFormat") != "JSON"
+        or named(each.get("LogGroup")) not in groups
+        or used.count(named(each.get("LogGroup"))) > 1
+    ]
+
+
+def functions_behind_http_answer_in_time(template: Template) -> list[str]:
+    apis = str(of_type(template, "AWS::ApiGatewayV2::Api"))
+    behind = [name for name in of_type(template, FUNCTION) if f"${{{name}.Arn}}" in apis]
+    timeouts = {name: int(of_type(template, FUNCTION)[name]["Timeout"]) for name in behind}
+    late = [f"{name}: {timeout} s" for name, timeout in timeouts.items() if timeout > API_WAITS]
+    return late if behind else ["no function is behind HTTP"]
+
+
+def leases_outlive_the_worker(template: Template) -> list[str]:
+    return [
+        f"{name}: {lease} s of lease for {each['Timeout']} s of work"
+        for name, each in of_type(template, FUNCTION).items()
+        if (lease := each.get("Environment", {}).get("Variables", {}).get("LEASE_SECONDS")) is not None
+        and int(lease) < each["Timeout"] + PROVIDER_AND_MARGIN
+    ]
+
+
+def variables_hold_no_secrets(template: Template) -> list[str]:
+    return [
+        f"{name}.{variable}"
+        for name, each in of_type(template, FUNCTION).items()
+        for variable, value in each.get("Environment", {}).get("Variables", {}).items()
+        if "{{resolve:" in str(value)
+        or (SECRET_NAME.search(variable) and named(value) is None and not str(value).startswith("arn:"))
+    ]
+
+
+def asynchronous_functions_have_a_failure_destination(template: Template) -> list[str]:
+    caught = {
+        named(each["FunctionName"])
+        for each in of_type(template, "AWS::Lambda::EventInvokeConfig").values()
+        if each.get("DestinationConfig", {}).get("OnFailure", {}).get("Destination")
+    }
+    return [name for name in _invoked_asynchronously(template) if name not in caught]
+
+
+def deliveries_have_a_dead_letter_queue(template: Template) -> list[str]:
+    schedules = of_type(template, "AWS::Scheduler::Schedule")
+    lost = [name for name, each in schedules.items() if not each["Target"].get("DeadLetterConfig", {}).get("Arn")]
+    for name, each in of_type(template, "AWS::Events::Rule").items():
+        lost += [name for target in each["Targets"] if not target.get("DeadLetterConfig", {}).get("Arn")]
+    for name, each in of_type(template, "AWS::SNS::Subscription").items():
+        if each["Protocol"] != "email" and not each.get("RedrivePolicy"):
+            lost.append(name)
+    return lost
+
+
+def schedules_say_how_often_to_retry(template: Template) -> list[str]:
+    schedules = of_type(template, "AWS::Scheduler::Schedule").items()
+    wanted = {"MaximumRetryAttempts", "MaximumEventAgeInSeconds"}
+    return [name for name, each in schedules if not wanted <= set(each["Target"].get("RetryPolicy", {}))]
+
+
+def schedules_are_spelled_right(template: Template) -> list[str]:
+    return [
+        f"{name}: {each['ScheduleExpression']}"
+        for name, each in of_type(template, "AWS::Scheduler::Schedule").items()
+        if not RATE.fullmatch(each["ScheduleExpression"])
+    ]
+
+
+def schedules_do_not_collide_between_stacks(template: Template) -> list[str]:
+    schedules = of_type(template, "AWS::Scheduler::Schedule").items()
+    return [name for name, each in schedules if isinstance(each.get("Name"), str)]
+
+
+def scheduled_functions_run_alone(template: Template) -> list[str]:
+    functions = of_type(template, FUNCTION)
+    targets = {named(each["Target"]["Arn"]) for each in of_type(template, "AWS::Scheduler::Schedule").values()}
+    return [name for name in functions if name in targets and functions[name].get("ReservedConcurrentExecutions") != 1]
+
+
+def _invoked_asynchronously(template: Template) -> list[str]:
+    called = [each["Target"]["Arn"] for each in of_type(template, "AWS::Scheduler::Schedule").values()]
+    for each in of_type(template, "AWS::Events::Rule").values():
+        called += [target["Arn"] for target in each["Targets"]]
+    called += [each.get("Endpoint") for each in of_type(template, "AWS::SNS::Subscription").values()]
+    for resource in template["Resources"].values():
+        if resource["Type"].startswith("Custom::"):  # CloudFormation does not wait for the function either
+            called += listed(resource["Properties"]["ServiceToken"])
+    targets = {named(each) for each in called}
+    return [name for name in of_type(template, FUNCTION) if name in targets]

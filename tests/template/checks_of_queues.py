@@ -1,0 +1,162 @@
+"""What must hold of every queue, its consumer and its dead letters, and of every topic."""
+
+from typing import Any
+
+from tests.template.reading import Template, listed, named, of_type
+
+QUEUE = "AWS::SQS::Queue"
+MAPPING = "AWS::Lambda::EventSourceMapping"
+DEFAULT_RETENTION = 345600
+
+
+def queues_stay_hidden_for_six_timeouts(template: Template) -> list[str]:
+    return [
+        f"{queue}: hidden {_queue(template, queue).get('VisibilityTimeout', 30)} s, consumer runs {timeout} s"
+        for queue, timeout in ((queue, _consumer(template, each)["Timeout"]) for queue, each in _consumed(template))
+        if _queue(template, queue).get("VisibilityTimeout", 30) < 6 * timeout
+    ]
+
+
+def consumers_report_single_failures(template: Template) -> list[str]:
+    return [
+        queue for queue, each in _consumed(template) if "ReportBatchItemFailures" not in each.get("FunctionResponseTypes", [])
+    ]
+
+
+def large_batches_have_a_window(template: Template) -> list[str]:
+    return [
+        f"{queue}: batches of {each['BatchSize']}"
+        for queue, each in _consumed(template)
+        if each.get("BatchSize", 10) > 10 and not each.get("MaximumBatchingWindowInSeconds")
+    ]
+
+
+def consumers_scale_within_their_reservation(template: Template) -> list[str]:
+    violations = []
+    for queue, each in _consumed(template):
+        maximum = each.get("ScalingConfig", {}).get("MaximumConcurrency")
+        reserved = _consumer(template, each).get("ReservedConcurrentExecutions", 0)
+        if maximum is None or maximum > reserved:
+            violations.append(f"{queue}: up to {maximum} consumers, {reserved} reserved")
+    return violations
+
+
+def queues_have_a_dead_letter_queue(template: Template) -> list[str]:
+    fed = dead_letter_queues(template)
+    return [name for name, each in of_type(template, QUEUE).items() if name not in fed and "RedrivePolicy" not in each]
+
+
+def messages_are_tried_five_to_twenty_times(template: Template) -> list[str]:
+    return [
+        f"{name}: {each['RedrivePolicy'].get('maxReceiveCount')}"
+        for name, each in of_type(template, QUEUE).items()
+        if "RedrivePolicy" in each and not 5 <= each["RedrivePolicy"].get("maxReceiveCount", 0) <= 20
+    ]
+
+
+def dead_letters_are_kept_longer_than_messages(template: Template) -> list[str]:
+    violations = []
+    for name, each in of_type(template, QUEUE).items():
+        dead = named(each.get("RedrivePolicy", {}).get("deadLetterTargetArn"))
+        if dead is not None and _retention(_queue(template, dead)) <= _retention(each):
+            violations.append(f"{name}: {_retention(each)} s, {dead}: {_retention(_queue(template, dead))} s")
+    return violations
+
+
+def dead_letter_queues_keep_for_two_weeks(template: Template) -> list[str]:
+    return [name for name in dead_letter_queues(template) if _retention(_queue(template, name)) != 1209600]
+
+
+def dead_letter_queues_admit_only_their_own(template: Template) -> list[str]:
+    allowed = {"byQueue", "denyAll"}
+    return [
+        name
+        for name in dead_letter_queues(template)
+        if _queue(template, name).get("RedriveAllowPolicy", {}).get("redrivePermission") not in allowed
+    ]
+
+
+def queues_are_encrypted(template: Template) -> list[str]:
+    queues = of_type(template, QUEUE).items()
+    return [name for name, each in queues if not each.get("SqsManagedSseEnabled") and not each.get("KmsMasterKeyId")]
+
+
+def topics_are_encrypted(template: Template) -> list[str]:
+    return [name for name, each in of_type(template, "AWS::SNS::Topic").items() if not each.get("KmsMasterKeyId")]
+
+
+def queues_and_topics_refuse_plain_http(template: Template) -> list[str]:
+    guarded = {
+        named(place)
+        for kind, places in (("AWS::SQS::QueuePolicy", "Queues"), ("AWS::SNS::TopicPolicy", "Topics"))
+        for policy in of_type(template, kind).values()
+        if any(_denies_plain_http(statement) for statement in policy["PolicyDocument"]["Statement"])
+        for place in policy[places]
+    }
+    return sorted({*of_type(template, QUEUE), *of_type(template, "AWS::SNS::Topic")} - guarded)
+
+
+def services_send_only_on_our_behalf(template: Template) -> list[str]:
+    return [
+        f"{name}: {statement.get('Sid', statement['Principal'])}"
+        for kind in ("AWS::SQS::QueuePolicy", "AWS::SNS::TopicPolicy")
+        for name, policy in of_type(template, kind).items()
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow" and not _names_its_source(statement)
+    ]
+
+
+def email_events_prove_every_outcome(template: Template) -> list[str]:
+    required = {"send", "delivery", "bounce", "complaint", "reject", "deliveryDelay"}
+    destinations = of_type(template, "AWS::SES::ConfigurationSetEventDestination")
+    return [
+        f"{name}: without {sorted(required - set(each['EventDestination']['MatchingEventTypes']))}"
+        for name, each in destinations.items()
+        if not required <= set(each["EventDestination"]["MatchingEventTypes"]) or not each["EventDestination"].get("Enabled")
+    ] or ([] if destinations else ["no event destination"])
+
+
+def email_travels_encrypted(template: Template) -> list[str]:
+    sets = of_type(template, "AWS::SES::ConfigurationSet").items()
+    return [name for name, each in sets if each.get("DeliveryOptions", {}).get("TlsPolicy") != "REQUIRE"]
+
+
+def _consumed(template: Template) -> list[tuple[str, dict[str, Any]]]:
+    mappings = of_type(template, MAPPING).values()
+    return [(str(named(each["EventSourceArn"])), each) for each in mappings]
+
+
+def _consumer(template: Template, mapping: dict[str, Any]) -> dict[str, Any]:
+    return of_type(template, "AWS::Lambda::Function")[str(named(mapping["FunctionName"]))]
+
+
+def _queue(template: Template, name: str) -> dict[str, Any]:
+    return of_type(template, QUEUE)[name]
+
+
+def _retention(queue: dict[str, Any]) -> int:
+    return int(queue.get("MessageRetentionPeriod", DEFAULT_RETENTION))
+
+
+def dead_letter_queues(template: Template) -> set[str]:
+    queues = of_type(template, QUEUE)
+    redriven = {named(each.get("RedrivePolicy", {}).get("deadLetterTargetArn")) for each in queues.values()}
+    failures = {
+        named(each.get("DestinationConfig", {}).get("OnFailure", {}).get("Destination"))
+        for each in of_type(template, "AWS::Lambda::EventInvokeConfig").values()
+    }
+    return {name for name in queues if name in redriven | failures}
+
+
+def _denies_plain_http(statement: dict[str, Any]) -> bool:
+    plain = statement.get("Condition", {}).get("Bool", {}).get("aws:SecureTransport")
+    return statement["Effect"] == "Deny" and statement["Principal"] == "*" and str(plain).lower() == "false"
+
+
+def _names_its_source(statement: dict[str, Any]) -> bool:
+    keys = {key for test in statement.get("Condition", {}).values() for key in test}
+    return (
+        statement["Principal"] != "*"
+        and bool(keys & {"aws:SourceArn", "aws:SourceAccount"})
+        and bool(listed(statement["Action"]))
+    )

@@ -1,0 +1,119 @@
+"""What operators see and set: alarms, logs, parameters, outputs, and the handlers that the template promises."""
+
+import ast
+import json
+import re
+
+from tests.template.checks_of_functions import SECRET_NAME
+from tests.template.checks_of_queues import dead_letter_queues
+from tests.template.reading import ROOT, Template, named, of_type
+
+ALARM = "AWS::CloudWatch::Alarm"
+LIMITS = {"AllowedPattern", "AllowedValues", "MinValue"}
+SECRET_ATTRIBUTE = re.compile(r"\{\{resolve:|SecretString|Password", re.IGNORECASE)
+
+
+def alarms_tell_somebody(template: Template) -> list[str]:
+    topics = of_type(template, "AWS::SNS::Topic")
+    return [
+        name
+        for name, each in of_type(template, ALARM).items()
+        if not {named(action) for action in each.get("AlarmActions", [])} & set(topics)
+        or each.get("ActionsEnabled", True) is not True
+    ]
+
+
+def alarms_say_what_is_wrong(template: Template) -> list[str]:
+    return [name for name, each in of_type(template, ALARM).items() if len(each.get("AlarmDescription", "")) < 20]
+
+
+def alarms_decide_about_missing_data(template: Template) -> list[str]:
+    return [name for name, each in of_type(template, ALARM).items() if "TreatMissingData" not in each]
+
+
+def dead_letters_ring_an_alarm(template: Template) -> list[str]:
+    watched = {
+        named(dimension["Value"])
+        for each in of_type(template, ALARM).values()
+        if each.get("MetricName") == "ApproximateNumberOfMessagesVisible" and each.get("Threshold") == 0
+        for dimension in each["Dimensions"]
+    }
+    return sorted(dead_letter_queues(template) - watched)
+
+
+def a_silent_sweep_rings_an_alarm(template: Template) -> list[str]:
+    for each in of_type(template, ALARM).values():
+        watched = {named(dimension["Value"]) for dimension in each.get("Dimensions", [])}
+        if each.get("MetricName") == "Invocations" and "SweepFunction" in watched:
+            return [] if each["TreatMissingData"] == "breaching" else ["missing data passes for health"]
+    return ["nobody watches the sweep"]
+
+
+def logs_end_and_are_encrypted(template: Template) -> list[str]:
+    groups = of_type(template, "AWS::Logs::LogGroup").items()
+    return [name for name, each in groups if not each.get("RetentionInDays") or not each.get("KmsKeyId")]
+
+
+def apis_are_throttled_and_logged(template: Template) -> list[str]:
+    stages = of_type(template, "AWS::ApiGatewayV2::Stage").items()
+    wanted = {"ThrottlingRateLimit", "ThrottlingBurstLimit"}
+    quiet = [name for name, each in stages if not each.get("AccessLogSettings", {}).get("DestinationArn")]
+    return quiet + [name for name, each in stages if not wanted <= set(each.get("DefaultRouteSettings", {}))]
+
+
+def access_logs_are_json_without_paths(template: Template) -> list[str]:
+    violations = []
+    for name, each in of_type(template, "AWS::ApiGatewayV2::Stage").items():
+        line = json.loads(each["AccessLogSettings"]["Format"])
+        if not {"requestId", "status", "integrationError"} <= set(line) or "$context.path" in str(line):
+            violations.append(name)
+    return violations
+
+
+def parameters_are_checked(template: Template) -> list[str]:
+    return [name for name, each in template["Parameters"].items() if not LIMITS & set(each) or not each.get("Description")]
+
+
+def outputs_hold_no_secrets(template: Template) -> list[str]:
+    return [name for name, each in template["Outputs"].items() if SECRET_ATTRIBUTE.search(json.dumps(each["Value"]))]
+
+
+def parameters_hold_no_secrets(template: Template) -> list[str]:
+    """A secret has a secret's ARN here; one that is typed in would end in shell histories and samconfig.toml."""
+    return [
+        name
+        for name, each in template["Parameters"].items()
+        if each.get("NoEcho") or (SECRET_NAME.search(name) and not name.endswith("Arn"))
+    ]
+
+
+def handlers_exist(sam: Template) -> list[str]:
+    """Reads the SAM template, because the translated one no longer knows the folders."""
+    default = sam["Globals"]["Function"].get("Handler", "")
+    violations = []
+    for name, each in of_type(sam, "AWS::Serverless::Function").items():
+        module, _, function = each.get("Handler", default).rpartition(".")
+        source = ROOT / each["CodeUri"] / f"{module}.py"
+        if not source.is_file() or function not in _top_level_names(ast.parse(source.read_text())):
+            violations.append(f"{name}: no {function} in {source.relative_to(ROOT)}")
+    return violations
+
+
+def layers_are_built_for_their_functions(sam: Template) -> list[str]:
+    """A layer with requirements, built without its architecture, silently carries libraries of the builder's."""
+    architecture = sam["Globals"]["Function"]["Architectures"][0]
+    runtime = sam["Globals"]["Function"]["Runtime"]
+    return [
+        name
+        for name, each in sam["Resources"].items()
+        if each["Type"] == "AWS::Serverless::LayerVersion"
+        and (ROOT / each["Properties"]["ContentUri"] / "requirements.txt").exists()
+        and each.get("Metadata") != {"BuildMethod": runtime, "BuildArchitecture": architecture}
+    ]
+
+
+def _top_level_names(module: ast.Module) -> set[str]:
+    defined = {node.name for node in module.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    targets = [target for node in module.body if isinstance(node, ast.Assign) for target in node.targets]
+    imported = [alias.asname or alias.name for node in module.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return defined | {target.id for target in targets if isinstance(target, ast.Name)} | set(imported)

@@ -1,0 +1,191 @@
+"""The faults that the checks must find: one place of the template each, and the wrong value there."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.template import checks_of_access as access
+from tests.template import checks_of_data as data
+from tests.template import checks_of_functions as functions
+from tests.template import checks_of_queues as queues
+from tests.template import checks_of_watching as watching
+from tests.template.checks import Check
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`value` replaces what stands at `place`; None removes it; a function changes it."""
+
+    check: Check
+    place: tuple[str | int, ...]
+    value: Any = None
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+def _at(resource: str, *path: str | int) -> tuple[str | int, ...]:
+    return ("Resources", resource, "Properties", *path)
+
+
+def _and(**more: Any) -> Any:
+    return lambda there: {**there, **more}
+
+
+_EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
+_VARIABLES = ("Environment", "Variables")
+_PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
+
+_OF_FUNCTIONS = [
+    Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("SweepFunction", "Timeout")),
+    Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("SweepFunction", "MemorySize"), 128),
+    Fault(functions.functions_run_python_on_arm64, _at("IntakeFunction", "Architectures"), ["x86_64"]),
+    Fault(functions.functions_are_traced, _at("IntakeFunction", "TracingConfig")),
+    Fault(functions.functions_reserve_concurrency, _at("ManageFunction", "ReservedConcurrentExecutions")),
+    Fault(functions.functions_together_leave_connections_free, ("Parameters", "IntakeConcurrency", "Default"), 80),
+    Fault(functions.functions_have_a_role_of_their_own, _at("ManageFunction", "Role", "Fn::GetAtt", 0), "DispatchRole"),
+    Fault(functions.functions_log_json_to_a_group_of_their_own, _at("ManageFunction", "LoggingConfig")),
+    Fault(
+        functions.functions_log_json_to_a_group_of_their_own,
+        _at("ManageFunction", "LoggingConfig", "LogFormat"),
+        "Text",
+    ),
+    Fault(functions.functions_behind_http_answer_in_time, _at("InboxApiFunction", "Timeout"), 30),
+    Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", "Timeout"), 60),
+    Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", *_VARIABLES, "LEASE_SECONDS"), "60"),
+    Fault(functions.variables_hold_no_secrets, _at("DispatchFunction", *_VARIABLES), _and(SENDGRID_API_KEY="SG.x1")),
+    Fault(
+        functions.variables_hold_no_secrets,
+        _at("DispatchFunction", *_VARIABLES),
+        _and(DSN="{{resolve:secretsmanager:x}}"),
+    ),
+    Fault(
+        functions.asynchronous_functions_have_a_failure_destination,
+        _at("SweepFunctionEventInvokeConfig", "DestinationConfig"),
+    ),
+    Fault(functions.asynchronous_functions_have_a_failure_destination, ("Resources", "MigrateFunctionEventInvokeConfig")),
+    Fault(functions.deliveries_have_a_dead_letter_queue, _at("SweepFunctionEveryMinute", "Target", "DeadLetterConfig")),
+    Fault(functions.deliveries_have_a_dead_letter_queue, _at("IntentRule", "Targets", 0, "DeadLetterConfig")),
+    Fault(functions.deliveries_have_a_dead_letter_queue, _at("FeedbackSubscription", "RedrivePolicy")),
+    Fault(functions.schedules_say_how_often_to_retry, _at("SweepFunctionEveryMinute", "Target", "RetryPolicy")),
+    Fault(functions.schedules_are_spelled_right, _at("SweepFunctionEveryMinute", "ScheduleExpression"), "rate(1 minutes)"),
+    Fault(functions.schedules_are_spelled_right, _at("RetentionFunctionEveryHour", "ScheduleExpression"), "rate(2 hour)"),
+    Fault(functions.schedules_do_not_collide_between_stacks, _at("SweepFunctionEveryMinute"), _and(Name="sweep")),
+    Fault(functions.scheduled_functions_run_alone, _at("SweepFunction", "ReservedConcurrentExecutions"), 2),
+]
+
+_OF_QUEUES = [
+    Fault(queues.queues_stay_hidden_for_six_timeouts, _at("WorkQueue", "VisibilityTimeout"), 179),
+    Fault(queues.queues_stay_hidden_for_six_timeouts, _at("IntakeQueueFunction", "Timeout"), 31),
+    Fault(queues.consumers_report_single_failures, _at("DispatchFunctionHints", "FunctionResponseTypes")),
+    Fault(queues.large_batches_have_a_window, _at("DispatchFunctionHints", "BatchSize"), 11),
+    Fault(queues.consumers_scale_within_their_reservation, _at("IntakeQueueFunctionIntents", "ScalingConfig")),
+    Fault(
+        queues.consumers_scale_within_their_reservation,
+        _at("IntakeQueueFunctionIntents", "ScalingConfig", "MaximumConcurrency"),
+        6,
+    ),
+    Fault(queues.queues_have_a_dead_letter_queue, _at("WorkQueue", "RedrivePolicy")),
+    Fault(queues.messages_are_tried_five_to_twenty_times, _at("WorkQueue", "RedrivePolicy", "maxReceiveCount"), 0),
+    Fault(queues.messages_are_tried_five_to_twenty_times, _at("WorkQueue", "RedrivePolicy", "maxReceiveCount"), 21),
+    Fault(queues.dead_letters_are_kept_longer_than_messages, _at("FeedbackQueue", "MessageRetentionPeriod"), 1209600),
+    Fault(queues.dead_letter_queues_keep_for_two_weeks, _at("WorkDeadLetterQueue", "MessageRetentionPeriod")),
+    Fault(queues.dead_letter_queues_admit_only_their_own, _at("WorkDeadLetterQueue", "RedriveAllowPolicy")),
+    Fault(queues.queues_are_encrypted, _at("WorkQueue", "SqsManagedSseEnabled"), False),
+    Fault(queues.topics_are_encrypted, _at("FeedbackTopic", "KmsMasterKeyId")),
+    Fault(queues.queues_and_topics_refuse_plain_http, ("Resources", "WorkQueuePolicy")),
+    Fault(queues.queues_and_topics_refuse_plain_http, _at("AlarmTopicPolicy", "PolicyDocument", "Statement", 0)),
+    Fault(queues.services_send_only_on_our_behalf, _at("IntakeQueuePolicy", "PolicyDocument", "Statement", 1, "Condition")),
+    Fault(
+        queues.services_send_only_on_our_behalf,
+        _at("FeedbackTopicPolicy", "PolicyDocument", "Statement", 1, "Condition"),
+    ),
+    Fault(queues.email_events_prove_every_outcome, _at("EmailEventDestination", *_EVENT_TYPES), ["send", "bounce"]),
+    Fault(queues.email_events_prove_every_outcome, _at("EmailEventDestination", "EventDestination", "Enabled"), False),
+    Fault(queues.email_travels_encrypted, _at("EmailConfigurationSet", "DeliveryOptions", "TlsPolicy"), "OPTIONAL"),
+]
+
+_FIRST_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 0)
+_SWEEP_STATEMENT = ("Policies", 1, "PolicyDocument", "Statement", 0)
+_OF_ACCESS = [
+    Fault(access.grants_name_their_actions, _at("DispatchRole", *_FIRST_STATEMENT, "Action"), "secretsmanager:*"),
+    Fault(access.grants_name_their_actions, _at("SweepFunctionRole", *_SWEEP_STATEMENT, "Action"), ["sqs:Send*"]),
+    Fault(access.roles_name_their_resources, _at("DispatchRole", *_FIRST_STATEMENT, "Resource"), "*"),
+    Fault(
+        access.roles_name_their_resources,
+        _at("DispatchRole", *_FIRST_STATEMENT, "Resource"),
+        {"Fn::Sub": "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:*"},
+    ),
+    Fault(access.grants_name_their_principals, _at("DataKey", "KeyPolicy", "Statement", 1, "Principal"), "*"),
+    Fault(
+        access.roles_take_only_known_managed_policies,
+        _at("DispatchRole", "ManagedPolicyArns", 0),
+        "arn:aws:iam::aws:policy/AdministratorAccess",
+    ),
+    Fault(
+        access.email_is_sent_only_with_our_sender,
+        _at("DispatchRole", "Policies", 0, "PolicyDocument", "Statement", 4, "Condition"),
+    ),
+    Fault(access.keys_rotate, _at("LogKey", "EnableKeyRotation"), False),
+    Fault(
+        access.nothing_names_an_account,
+        _at("DispatchRole", *_FIRST_STATEMENT, "Resource"),
+        "arn:aws:secretsmanager:us-east-1:210987654321:secret:x",
+    ),
+    Fault(access.security_groups_admit_no_strangers, _at("DatabaseSecurityGroup", "SecurityGroupIngress"), _PUBLIC),
+]
+
+_OF_DATA = [
+    Fault(data.data_survives_the_stack, ("Resources", "Database", "DeletionPolicy")),
+    Fault(data.data_survives_the_stack, ("Resources", "Database", "UpdateReplacePolicy"), "Delete"),
+    Fault(data.data_survives_the_stack, ("Resources", "DataKey", "DeletionPolicy")),
+    Fault(data.databases_are_private_and_encrypted, _at("Database", "PubliclyAccessible"), True),
+    Fault(data.databases_are_private_and_encrypted, _at("Database", "StorageEncrypted")),
+    Fault(data.databases_can_go_back_a_week, _at("Database", "BackupRetentionPeriod"), 1),
+    Fault(data.databases_refuse_plain_connections, _at("DatabaseSettings", "Parameters", "rds.force_ssl"), "0"),
+    Fault(data.databases_refuse_plain_connections, _at("DatabaseProxy", "RequireTLS"), False, {"UseDatabaseProxy": "true"}),
+    Fault(data.databases_stand_in_two_zones, _at("SubnetB", "AvailabilityZone", "Fn::Select", 0), 0),
+    Fault(data.secrets_are_generated_and_encrypted, _at("AppDatabaseSecret"), _and(SecretString="hunter2")),
+    Fault(data.secrets_are_generated_and_encrypted, _at("AdminKeySecret", "KmsKeyId")),
+    Fault(data.the_schema_comes_before_the_code, ("Resources", "IntakeFunction", "DependsOn")),
+    Fault(
+        data.the_schema_comes_before_the_code,
+        _at("IntakeFunction", *_VARIABLES),
+        _and(DATABASE_ADMIN_SECRET_ARN="arn:aws:secretsmanager:us-east-1:account:secret:x"),
+    ),
+    Fault(data.the_migration_runs_when_a_migration_changes, _at("Migration", "Migrations")),
+    Fault(data.the_network_exists_before_the_migration, _at("Migration", "Needs")),
+]
+
+_PLAIN_LINE = '{"requestId": "$context.requestId", "path": "$context.path"}'
+_OF_WATCHING = [
+    Fault(watching.alarms_tell_somebody, _at("OldestDueAlarm", "AlarmActions")),
+    Fault(watching.alarms_tell_somebody, _at("OldestDueAlarm"), _and(ActionsEnabled=False)),
+    Fault(watching.alarms_say_what_is_wrong, _at("OldestDueAlarm", "AlarmDescription"), "old"),
+    Fault(watching.alarms_decide_about_missing_data, _at("OldestDueAlarm", "TreatMissingData")),
+    Fault(watching.dead_letters_ring_an_alarm, ("Resources", "WorkDeadLetterAlarm")),
+    Fault(watching.dead_letters_ring_an_alarm, _at("WorkDeadLetterAlarm", "Threshold"), 1000),
+    Fault(watching.a_silent_sweep_rings_an_alarm, ("Resources", "SweepSilentAlarm")),
+    Fault(watching.a_silent_sweep_rings_an_alarm, _at("SweepSilentAlarm", "TreatMissingData"), "notBreaching"),
+    Fault(watching.logs_end_and_are_encrypted, _at("ApiLogs", "RetentionInDays")),
+    Fault(watching.logs_end_and_are_encrypted, _at("IntakeLogs", "KmsKeyId")),
+    Fault(watching.apis_are_throttled_and_logged, _at("HttpApiApiGatewayDefaultStage", "DefaultRouteSettings")),
+    Fault(
+        watching.apis_are_throttled_and_logged,
+        _at("HttpApiApiGatewayDefaultStage", "AccessLogSettings", "DestinationArn"),
+    ),
+    Fault(
+        watching.access_logs_are_json_without_paths,
+        _at("HttpApiApiGatewayDefaultStage", "AccessLogSettings", "Format"),
+        _PLAIN_LINE,
+    ),
+    Fault(watching.parameters_are_checked, ("Parameters", "EmailFrom", "AllowedPattern")),
+    Fault(watching.outputs_hold_no_secrets, ("Outputs", "ApiUrl", "Value"), "{{resolve:secretsmanager:x}}"),
+    Fault(watching.parameters_hold_no_secrets, ("Parameters", "Stage"), _and(NoEcho=True)),
+    Fault(watching.parameters_hold_no_secrets, ("Parameters",), _and(DatabasePassword={"Type": "String", "Default": ""})),
+]
+
+ON_TRANSLATED: tuple[Fault, ...] = (*_OF_FUNCTIONS, *_OF_QUEUES, *_OF_ACCESS, *_OF_DATA, *_OF_WATCHING)
+ON_SAM: tuple[Fault, ...] = (
+    Fault(watching.handlers_exist, ("Resources", "IntakeFunction", "Properties", "CodeUri"), "functions/nowhere"),
+    Fault(watching.handlers_exist, ("Globals", "Function", "Handler"), "app.handle"),
+    Fault(watching.layers_are_built_for_their_functions, ("Resources", "SharedLayer", "Metadata", "BuildArchitecture")),
+    Fault(watching.layers_are_built_for_their_functions, ("Resources", "SharedLayer", "Metadata")),
+)

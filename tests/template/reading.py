@@ -1,0 +1,127 @@
+"""template.yaml as checks read it: translated to plain CloudFormation, with parameters and conditions settled."""
+
+import copy
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+from samtranslator.yaml_helper import yaml_parse
+
+Template = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parents[2]
+REQUIRED = {"EmailFrom": "notifications@example.com"}
+_NOTHING = object()
+
+
+class _Region:
+    """All that the translator asks of a boto3 session."""
+
+    region_name = "us-east-1"
+
+
+def sam_template() -> Template:
+    """template.yaml as it is written."""
+    template: Template = yaml_parse((ROOT / "template.yaml").read_text())
+    return template
+
+
+@cache
+def _translated() -> Template:
+    template = sam_template()
+    for resource in template["Resources"].values():
+        # The translator wants code that is already uploaded.
+        for place in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
+            resource["Properties"][place] = "s3://uploads/code.zip"
+    parameters = {**REQUIRED, "AWS::Region": _Region.region_name}
+    translated: Template = Translator({}, Parser(), boto_session=_Region()).translate(template, parameters)
+    return translated
+
+
+def translated() -> Template:
+    """A copy of what SAM makes of template.yaml in the cloud."""
+    return copy.deepcopy(_translated())
+
+
+def settled(template: Template, **parameters: str) -> Template:
+    """The template once these parameters are given: conditions decided, parameters filled in, other references kept."""
+    values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
+    settling = _Settling(template, values)
+    alive = {
+        name: settling.settle({key: part for key, part in resource.items() if key != "Condition"})
+        for name, resource in template["Resources"].items()
+        if "Condition" not in resource or settling.holds(resource["Condition"])
+    }
+    return {**template, "Resources": alive, "Outputs": settling.settle(template["Outputs"])}
+
+
+def of_type(template: Template, kind: str) -> dict[str, dict[str, Any]]:
+    """The properties of every resource of this type, by logical id."""
+    return {name: one.get("Properties", {}) for name, one in template["Resources"].items() if one["Type"] == kind}
+
+
+def named(value: Any) -> str | None:
+    """The logical id that a reference names."""
+    if isinstance(value, dict) and "Ref" in value:
+        return str(value["Ref"])
+    if isinstance(value, dict) and "Fn::GetAtt" in value:
+        target = value["Fn::GetAtt"]
+        return str(target if isinstance(target, str) else target[0]).split(".")[0]
+    return None
+
+
+def listed(value: Any) -> list[Any]:
+    """Policies and others write one thing either alone or in a list."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _parameter(name: str, declared: dict[str, Any], given: dict[str, str]) -> Any:
+    value = given.get(name, REQUIRED.get(name, declared.get("Default")))
+    if declared["Type"] == "Number":
+        return int(str(value))
+    return str(value).split(",") if declared["Type"] == "CommaDelimitedList" else value
+
+
+class _Settling:
+    """Walks a template and replaces whatever its parameters decide."""
+
+    def __init__(self, template: Template, values: dict[str, Any]) -> None:
+        self._conditions = template.get("Conditions", {})
+        self._values = values
+
+    def holds(self, condition: str) -> bool:
+        return bool(self._decided(self._conditions[condition]))
+
+    def settle(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [part for part in map(self.settle, node) if part is not _NOTHING]
+        if not isinstance(node, dict):
+            return node
+        if "Fn::If" in node:
+            condition, when_true, when_false = node["Fn::If"]
+            return self.settle(when_true if self.holds(condition) else when_false)
+        if "Ref" in node:
+            return _NOTHING if node["Ref"] == "AWS::NoValue" else self._values.get(node["Ref"], node)
+        pairs = {key: self.settle(part) for key, part in node.items()}
+        return {key: part for key, part in pairs.items() if part is not _NOTHING}
+
+    def _decided(self, test: dict[str, Any]) -> bool:
+        ((function, argument),) = test.items()
+        match function:
+            case "Condition":
+                return self.holds(argument)
+            case "Fn::Equals":
+                return bool(self.settle(argument[0]) == self.settle(argument[1]))
+            case "Fn::Not":
+                return not self._decided(argument[0])
+            case "Fn::And":
+                return all(map(self._decided, argument))
+            case _:
+                raise ValueError(f"a condition with {function}: teach it to this reader")
+
+
+if __name__ == "__main__":  # for scanners that read plain CloudFormation
+    print(json.dumps(translated(), indent=1))

@@ -1,0 +1,37 @@
+"""docs/deploying.md says what the template says."""
+
+import re
+
+from tests.template import reading
+
+PAGE = (reading.ROOT / "docs" / "deploying.md").read_text()
+
+
+def test_the_page_lists_every_parameter_with_its_default() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (?:`([^`]*)`|\*(required)\*)? ?\| .+ \|$", PAGE, re.MULTILINE)
+
+    documented = {name: required or default for name, default, required in rows if name in _parameters()}
+
+    assert documented == _parameters()
+
+
+def test_the_page_names_only_outputs_that_exist() -> None:
+    mentioned = set(re.findall(r"\$\(output (\w+)\)", PAGE)) | {"AlarmTopicArn"}
+
+    assert mentioned <= set(reading.sam_template()["Outputs"])
+
+
+def test_the_configuration_gives_every_required_parameter_and_no_account() -> None:
+    configuration = (reading.ROOT / "samconfig.toml").read_text()
+
+    overrides = re.findall(r'^parameter_overrides = "(.*)"$', configuration, re.MULTILINE)
+    given = [dict(pair.split("=", 1) for pair in each.split()) for each in overrides]
+
+    assert len(given) == 2
+    assert all(set(each) <= set(_parameters()) and "EmailFrom" in each for each in given)
+    assert not re.search(r"\d{12}", configuration)
+
+
+def _parameters() -> dict[str, str]:
+    declared = reading.sam_template()["Parameters"].items()
+    return {name: str(each.get("Default", "required")) for name, each in declared}

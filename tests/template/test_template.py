@@ -1,0 +1,92 @@
+"""The template keeps every rule we have, however its parameters are chosen."""
+
+import pytest
+
+from tests.template import checks, reading
+from tests.template.checks import Check
+
+VARIANTS = {
+    "as it comes": {},
+    "in production behind a proxy": {
+        "Stage": "prod",
+        "UseDatabaseProxy": "true",
+        "MultiAz": "true",
+        "EndpointsInBothZones": "true",
+        "AlarmEmail": "ops@example.com",
+    },
+    "with a database of your own": {
+        "ExistingDatabaseHost": "db.example.com",
+        "ExistingDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:mine",
+        "ExistingSubnetIds": "subnet-1,subnet-2",
+        "ExistingSecurityGroupId": "sg-1",
+    },
+    "with push": {
+        "ApnsApplicationArn": "arn:aws:sns:us-east-1:account:app/APNS/ours",
+        "FcmApplicationArn": "arn:aws:sns:us-east-1:account:app/GCM/ours",
+    },
+}
+
+
+def _sentence(check: Check) -> str:
+    return check.__name__.replace("_", " ")
+
+
+@pytest.mark.parametrize("check", checks.ON_TRANSLATED, ids=_sentence)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_template_keeps_the_rule_that(check: Check, variant: str) -> None:
+    assert check(reading.settled(reading.translated(), **VARIANTS[variant])) == []
+
+
+@pytest.mark.parametrize("check", checks.ON_SAM, ids=_sentence)
+def test_the_sources_keep_the_rule_that(check: Check) -> None:
+    assert check(reading.sam_template()) == []
+
+
+def test_only_production_protects_its_database_from_deletion() -> None:
+    template = reading.translated()
+
+    protected = {
+        stage: reading.settled(template, Stage=stage)["Resources"]["Database"]["Properties"]["DeletionProtection"]
+        for stage in ("dev", "prod")
+    }
+
+    assert protected == {"dev": False, "prod": True}
+
+
+def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
+    template = reading.settled(reading.translated(), **VARIANTS["with a database of your own"])
+
+    made = {resource["Type"].split("::")[1] for resource in template["Resources"].values()}
+    variables = template["Resources"]["IntakeFunction"]["Properties"]["Environment"]["Variables"]
+
+    assert not made & {"EC2", "RDS"}
+    assert variables["DATABASE_HOST"] == "db.example.com"
+
+
+def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:
+    template = reading.settled(reading.translated(), UseDatabaseProxy="true")
+
+    hosts = {
+        name: reading.named(each["Environment"]["Variables"]["DATABASE_HOST"])
+        for name, each in reading.of_type(template, "AWS::Lambda::Function").items()
+    }
+
+    assert hosts.pop("MigrateFunction") == "Database"
+    assert set(hosts.values()) == {"DatabaseProxy"}
+
+
+def test_push_is_allowed_only_to_the_endpoints_of_our_applications() -> None:
+    template = reading.settled(reading.translated(), **VARIANTS["with push"])
+
+    statements = template["Resources"]["DispatchRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    made = [each["Resource"] for each in statements if each["Action"] == "sns:CreatePlatformEndpoint"]
+
+    assert made == [VARIANTS["with push"]["ApnsApplicationArn"], VARIANTS["with push"]["FcmApplicationArn"]]
+
+
+def test_without_reservations_a_young_account_can_still_deploy() -> None:
+    template = reading.settled(reading.translated(), ReserveConcurrency="false")
+
+    functions = reading.of_type(template, "AWS::Lambda::Function").values()
+
+    assert not any("ReservedConcurrentExecutions" in each for each in functions)
