@@ -118,6 +118,12 @@ GRANT SELECT, DELETE ON records, routes, attempts, dead_letters, malformed_inten
     admin_system_events, lanes TO tocsin_retention;
 GRANT SELECT, DELETE ON outbox TO tocsin_retention;
 GRANT UPDATE (holds_key, updated_at) ON records TO tocsin_retention;
+-- Locking a row before it is deleted (FOR UPDATE SKIP LOCKED) asks for the right to update a column of it.
+GRANT UPDATE (max_count) ON rate_limits TO tocsin_retention;
+GRANT UPDATE (failure_message) ON malformed_intents TO tocsin_retention;
+GRANT UPDATE (recovery_hint) ON dead_letters TO tocsin_retention;
+GRANT UPDATE (updated_at) ON notifications TO tocsin_retention;
+GRANT UPDATE (details) ON admin_system_events TO tocsin_retention;
 
 -- GET /ready compares what was applied with what the code needs.
 GRANT SELECT ON _yoyo_migration TO tocsin_app;
