@@ -15,6 +15,8 @@ from tocsin.deliver import Policy
 from tocsin.dispatch import Worker, dispatch
 from tocsin.settings import settings
 
+SPARE_MILLISECONDS = 2_000
+
 log = Logger()
 metrics = Metrics()
 
@@ -29,6 +31,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         config.lease,
         Policy(config.evidence_window, config.send_concurrency),
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
+        insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
     )
     try:
         claimed = database.run(lambda conn: dispatch(conn, ids, worker)) if ids else 0

@@ -7,6 +7,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from tocsin import database
+from tocsin.accept import KeyInFlight
 from tocsin.accept_entries import Defaults, Entry, Malformed, accept_entry
 from tocsin.settings import settings
 
@@ -23,9 +24,9 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         entry = Entry(record["messageId"], record["body"])
         try:
             end = database.run(lambda conn, entry=entry: accept_entry(conn, entry, defaults))  # type: ignore[misc]
-        except (database.DatabaseUnavailable, Malformed) as error:
-            # Out of reach, or nobody's: it stays on the queue, and after its last delivery in the dead-letter queue.
-            log.error("entry left on the queue", extra={"entry": entry.id, "error": str(error)})
+        except (database.DatabaseUnavailable, KeyInFlight, Malformed) as error:
+            # Out of reach, still in flight, or nobody's: the queue delivers it again, and at last to its dead-letter queue.
+            log.error("entry left on the queue", extra={"entry": entry.id, "error": f"{type(error).__name__}: {error}"})
             failed.append({"itemIdentifier": entry.id})
             continue
         metrics.add_metric(name=f"Intake{end.capitalize()}", unit=MetricUnit.Count, value=1)

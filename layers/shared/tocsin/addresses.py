@@ -13,15 +13,24 @@ def email(text: str) -> str:
     if len(text) > 254 or text.count("@") != 1:
         raise ValueError("must be one email address")
     local, domain = text.split("@")
-    if not domain.isascii():
-        try:
-            domain = domain.encode("idna").decode("ascii")
-        except UnicodeError:
-            raise ValueError("must have a valid domain") from None
-    match = _EMAIL.fullmatch(f"{local}@{domain}")
-    if not match or len(local) > 64:
+    address = f"{local}@{_ascii(domain)}"
+    if not _EMAIL.fullmatch(address) or len(local) > 64 or len(address) > 254:
         raise ValueError("must be one email address")
-    return f"{local}@{domain.lower()}"
+    return address
+
+
+def _ascii(domain: str) -> str:
+    """The domain as it goes over the wire. One that would silently become another domain (straße, strasse) is refused."""
+    domain = domain.lower()
+    if domain.isascii():
+        return domain
+    try:
+        encoded = domain.encode("idna")
+        if encoded.decode("idna") != domain:
+            raise ValueError("must have a valid domain")
+    except UnicodeError:
+        raise ValueError("must have a valid domain") from None
+    return encoded.decode("ascii")
 
 
 def phone(text: str) -> str:

@@ -53,6 +53,17 @@ def run(work: Callable[[Connection[Any]], Result]) -> Result:
     raise AssertionError("unreachable")
 
 
+def insist(work: Callable[[Connection[Any]], Result], *, has_time: Callable[[], bool]) -> Result:
+    """Run `work` until Postgres takes it or the time is up: for what must not be forgotten, such as a provider's answer."""
+    while True:
+        try:
+            return run(work)
+        except DatabaseUnavailable:
+            if not has_time():
+                raise
+            time.sleep(0.5)
+
+
 def tenant_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContextManager[None]:
     """One transaction that sees one tenant. It is one round trip when no result is read before its end."""
     return _seen_as(conn, "tocsin.tenant", str(tenant_id))

@@ -3,6 +3,7 @@
 import math
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +14,7 @@ from aws_lambda_powertools import Logger
 from psycopg import Connection
 
 from tocsin import gate, nudge, rendering, settling
-from tocsin.channels import PROVIDER_TIMEOUT, Channel, Message, Ways
+from tocsin.channels import Channel, Message, Ways
 from tocsin.outcomes import Accepted, Failure, NotSent, Outcome
 from tocsin.store import attempts, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
@@ -29,6 +30,9 @@ log = Logger(child=True)
 class Policy:
     evidence_window: timedelta
     send_concurrency: int
+
+
+Insist = Callable[[Callable[[Connection[Any]], None]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +59,21 @@ def deliver(
     claimed: list[Claimed],
     *,
     lease_token: UUID,
-    lease_ends: float,
+    send_until: float,
     ways: Ways,
     troubled: dict[str, Lane],
     policy: Policy,
+    insist: Insist,
 ) -> None:
-    """Take these claimed deliveries to their next recorded state. `lease_ends` is on this process's monotonic clock."""
+    """Take these claimed deliveries to their next recorded state.
+
+    After `send_until` (on this process's monotonic clock) nothing more is handed to a provider. What the providers answered
+    is recorded through `insist`, which finds another connection if this one dies."""
     ready, settlements = _pass_gate(claimed, ways, troubled, policy)
     opened = _open(conn, ready, lease_token=lease_token)
-    sent = _send_all(opened, lease_ends=lease_ends, concurrency=policy.send_concurrency)
+    sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
     settlements += [_settlement(one, policy) for one in sent]
-    _settle(conn, settlements, sent, troubled, lease_token=lease_token)
+    insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
     _hint(settlements)
 
 
@@ -100,8 +108,8 @@ def _open(conn: Connection[Any], ready: list[Ready], *, lease_token: UUID) -> li
     return [(one, opened[one.claimed.outbox_id]) for one in ready if one.claimed.outbox_id in opened]
 
 
-def _send_all(opened: list[tuple[Ready, Opened]], *, lease_ends: float, concurrency: int) -> list[Sent]:
-    """Send concurrently. A lane that closes under way stops the rest of it; so does a lease about to end."""
+def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:
+    """Send concurrently. A lane that closes under way stops the rest of it; so does time running out."""
     waiting = deque(opened)
     sent: list[Sent] = []
     closed: dict[str, str] = {}
@@ -112,7 +120,7 @@ def _send_all(opened: list[tuple[Ready, Opened]], *, lease_ends: float, concurre
                 ready, attempt = waiting.popleft()
             except IndexError:  # another thread took the last one
                 return
-            sent.append(Sent(ready, attempt, _send(ready, attempt, closed=closed, lease_ends=lease_ends)))
+            sent.append(Sent(ready, attempt, _send(ready, attempt, closed=closed, send_until=send_until)))
 
     threads = min(concurrency, len(opened))
     if threads <= 1:
@@ -124,11 +132,11 @@ def _send_all(opened: list[tuple[Ready, Opened]], *, lease_ends: float, concurre
     return sent
 
 
-def _send(ready: Ready, attempt: Opened, *, closed: dict[str, str], lease_ends: float) -> Outcome:
+def _send(ready: Ready, attempt: Opened, *, closed: dict[str, str], send_until: float) -> Outcome:
     if reason := closed.get(ready.channel.lane):
         return NotSent(reason)
-    if time.monotonic() + PROVIDER_TIMEOUT.total_seconds() >= lease_ends:
-        return NotSent("lease_running_out")
+    if time.monotonic() >= send_until:
+        return NotSent("time_running_out")
     outcome = ready.channel.send(_message(ready, attempt))
     if isinstance(outcome, Failure) and closes_lane(outcome):
         closed[ready.channel.lane] = f"lane_closed: {outcome.code}"

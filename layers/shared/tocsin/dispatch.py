@@ -11,24 +11,27 @@ from psycopg import Connection
 
 from tocsin import gate, nudge
 from tocsin.channels import PROVIDER_TIMEOUT, Ways
-from tocsin.deliver import Policy, deliver
+from tocsin.deliver import Insist, Policy, deliver
 from tocsin.plan import plan
 from tocsin.recovery_hints import hint_for
 from tocsin.store import lanes, outbox
 from tocsin.store.outbox import Claimed
 
 BATCH_SIZE = 100
+SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker brings along. `remaining` says how much of the invocation is left."""
+    """What a worker brings along. `remaining` says how much of the invocation is left, `insist` records answers even if the
+    connection dies (without it they are recorded on the connection at hand)."""
 
     ways: Ways
     lease: timedelta
     policy: Policy
     remaining: Callable[[], timedelta]
     batch_size: int = BATCH_SIZE
+    insist: Insist | None = None
 
 
 def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker) -> int:
@@ -38,7 +41,7 @@ def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker) -> int:
     waiting = list(dict.fromkeys(ids))
     claimed = 0
     while waiting:
-        if worker.remaining() < PROVIDER_TIMEOUT + timedelta(seconds=5):
+        if worker.remaining() < PROVIDER_TIMEOUT + SETTLE_TIME:
             nudge.nudge(waiting)
             return claimed
         batch, waiting = waiting[: worker.batch_size], waiting[worker.batch_size :]
@@ -52,7 +55,7 @@ def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker) -> int:
 
 def _suspects(conn: Connection[Any], batch: list[UUID], worker: Worker) -> int:
     claimed = 0
-    while worker.remaining() >= PROVIDER_TIMEOUT + timedelta(seconds=5):
+    while worker.remaining() >= PROVIDER_TIMEOUT + SETTLE_TIME:
         count, planned = _round(conn, batch, worker, suspects=True)
         if count == 0:
             break
@@ -64,7 +67,7 @@ def _suspects(conn: Connection[Any], batch: list[UUID], worker: Worker) -> int:
 def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: bool) -> tuple[int, list[UUID]]:
     """One claim and all that follows from it. Returns how many rows were claimed, and the deliveries now due."""
     lease_token = uuid4()
-    lease_ends = time.monotonic() + worker.lease.total_seconds()
+    send_until = time.monotonic() + (min(worker.lease, worker.remaining()) - PROVIDER_TIMEOUT - SETTLE_TIME).total_seconds()
     with conn.pipeline():
         troubled = lanes.all_troubled(conn)
         leased = outbox.claim(
@@ -78,10 +81,11 @@ def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
             conn,
             deliveries,
             lease_token=lease_token,
-            lease_ends=lease_ends,
+            send_until=send_until,
             ways=worker.ways,
             troubled={lane.lane: lane for lane in troubled},
             policy=worker.policy,
+            insist=worker.insist or (lambda work: work(conn)),
         )
     return len(claimed), due
 

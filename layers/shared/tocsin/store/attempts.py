@@ -40,6 +40,7 @@ def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUI
                 FROM opening
                 WHERE outbox.id = opening.outbox_id
                   AND outbox.lease_token = %(lease_token)s AND outbox.leased_until > tocsin_now()
+                  AND (NOT outbox.attempt_open OR outbox.last_attempt_no = opening.supersedes)
                 RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
                           outbox.last_attempt_no, outbox.attempt_count, opening.provider, opening.supersedes
             ), superseded AS (
