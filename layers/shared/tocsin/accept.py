@@ -86,12 +86,13 @@ def accept(
     rows = [_row(n, one) for n, one in enumerate(asked)]
     known: dict[str, records.Reservation] = {}
     reserved, allowance = _reserve(conn, rows, sender, request_id, trace_id, window)
-    missed = [asked[one.n].idempotency_key for one in reserved if one.accepted_at is None]
-    if missed:
+    while missed := [asked[one.n].idempotency_key for one in reserved if one.accepted_at is None]:
         known = _find(conn, sender, missed)
-        if expired := [key for key, reservation in known.items() if reservation.is_expired]:
-            reserved = _reserve_anew(conn, rows, reserved, expired, sender, request_id, trace_id, window)
-            known = _find(conn, sender, missed)
+        free = [one.n for one in reserved if one.accepted_at is None and _is_free(one, known.get(asked[one.n].idempotency_key))]
+        if not free:
+            break
+        again = _reserve_anew(conn, [rows[n] for n in free], sender, request_id, trace_id, window)
+        reserved = [again.get(one.n, one) for one in reserved]
     _hint(asked, reserved)
     return [_end(asked[one.n], one, known) for one in reserved], allowance
 
@@ -136,23 +137,21 @@ def _reserve(
     return reserved.fetchall(), Allowance(used[0], sender.rate_limit, used[1])
 
 
+def _is_free(reserved: records.Reserved, holder: records.Reservation | None) -> bool:
+    """Whether what stood in the way has run out, or has been released since."""
+    return holder.is_expired if holder else not reserved.unknown_user_ids
+
+
 def _reserve_anew(
-    conn: Connection[Any],
-    rows: list[dict[str, Any]],
-    reserved: list[records.Reserved],
-    expired: list[str],
-    sender: Sender,
-    request_id: str,
-    trace_id: str,
-    window: timedelta,
-) -> list[records.Reserved]:
-    """The reservations in the way have run out: release them and reserve once more."""
-    again = [rows[one.n] for one in reserved if rows[one.n]["idempotency_key"] in expired and one.accepted_at is None]
+    conn: Connection[Any], rows: list[dict[str, Any]], sender: Sender, request_id: str, trace_id: str, window: timedelta
+) -> dict[int, records.Reserved]:
+    """Release the reservations that have run out, and reserve once more."""
     with tenant_transaction(conn, sender.tenant_id):
-        records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=expired)
-        cursor = records.reserve(
+        keys = [row["idempotency_key"] for row in rows]
+        records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=keys)
+        reserved = records.reserve(
             conn,
-            again,
+            rows,
             tenant_id=sender.tenant_id,
             producer=sender.producer,
             mode=sender.mode,
@@ -160,8 +159,7 @@ def _reserve_anew(
             trace_id=trace_id,
             window=window,
         )
-    fresh = {one.n: one for one in cursor.fetchall()}
-    return [fresh.get(one.n, one) for one in reserved]
+    return {one.n: one for one in reserved}
 
 
 def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, records.Reservation]:

@@ -68,14 +68,13 @@ def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -
         return End("skipped", "expired")
     if not _has_address(claimed):
         return End("skipped", "no_address")
-    if claimed.attempt_open:
-        return _after_silence(claimed)
-    if lane is not None and lane.is_closed:
+    decision = _after_silence(claimed) if claimed.attempt_open else Send()
+    if isinstance(decision, Send) and lane is not None and lane.is_closed:
         return Defer(f"lane_{lane.state}: {lane.reason}", lane.resume_at)
-    return Send()
+    return decision
 
 
-def _after_silence(claimed: Claimed) -> Decision:
+def _after_silence(claimed: Claimed) -> Send | End:
     """No evidence came: the channel's policy decides, and the doubt is recorded."""
     if _AMBIGUOUS_POLICY[claimed.channel or "sms"] == "hold":
         return End("dead_letter", "ambiguous", "the provider's answer was lost and no evidence of delivery came")

@@ -22,14 +22,17 @@ MAX_RECIPIENTS = 1_000
 MAX_BATCH = 500
 DELIVERED_CHANNELS = ("email", "sms", "push", "in_app")
 
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
 def _moment(value: object) -> datetime:
+    wrong = "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z"
     if not isinstance(value, str) or not _RFC3339.fullmatch(value):
-        raise ValueError("must be a time in RFC 3339, such as 2026-11-15T10:00:00Z")
-    moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value).upper().replace(" ", "T"))
-    return moment.astimezone(UTC)
+        raise ValueError(wrong)
+    try:
+        return datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value).upper().replace(" ", "T")).astimezone(UTC)
+    except (ValueError, OverflowError):  # the 31st of February, or a moment outside the calendar
+        raise ValueError(wrong) from None
 
 
 def _unique(values: list[str]) -> list[str]:
@@ -123,4 +126,6 @@ def _message(item: Any) -> str:
         return "is not a known field"
     if item["type"] == "missing":
         return "is required"
+    if item["type"] == "union_tag_invalid":
+        return f"kind must be one of {item['ctx']['expected_tags']}"
     return str(item["msg"]).removeprefix("Value error, ")

@@ -18,7 +18,7 @@ PARAMETERS: list[dict[str, Any]] = [
 
 def limit_of(request: Request) -> int:
     text = request.query.get("limit", str(DEFAULT_LIMIT))
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= MAX_LIMIT:
+    if not text.isascii() or not text.isdigit() or len(text) > 3 or not 1 <= int(text) <= MAX_LIMIT:
         raise problems.invalid(f"`limit` must be a number from 1 to {MAX_LIMIT}.")
     return int(text)
 

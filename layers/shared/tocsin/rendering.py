@@ -23,7 +23,7 @@ class Content:
 
 
 def render(notification_type: str, payload: dict[str, Any]) -> Content:
-    title = one_line(_words(payload.get("title")) or notification_type)[:MAX_TITLE]
+    title = (one_line(_words(payload.get("title"))) or notification_type)[:MAX_TITLE]
     text = _words(payload.get("message")) or _lines(payload) or title
     if len(text) > MAX_TEXT:
         raise Unrenderable(f"the message has {len(text)} characters; at most {MAX_TEXT} can be sent")

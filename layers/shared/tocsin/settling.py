@@ -49,6 +49,7 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
                 delay=delay,
                 is_announced=nudge.is_reachable_by_hint(delay),
                 is_deferral=True,
+                awaits_evidence=one.attempt_open,
             )
 
 

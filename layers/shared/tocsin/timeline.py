@@ -5,6 +5,9 @@ from typing import Any
 
 Entry = dict[str, Any]
 
+# What happened in one instant is told in this order; attempts stand in between, by their numbers.
+_PLANNED, _DEFERRED, _WAITING, _ENDED = 1, 100_000, 100_001, 100_002
+
 _ENDS = {
     "published": "published_at",
     "dead_letter": "dead_lettered_at",
@@ -32,26 +35,30 @@ def shown(entries: list[Entry]) -> list[Entry]:
 
 def _of_route(route: dict[str, Any]) -> list[Entry]:
     route_id = route["route_id"]
-    entries = [_entry(route["created_at"], "planned", f"{route['channel']} to {route['recipient_ref']}", route_id, order=1)]
+    entries = [
+        _entry(route["created_at"], "planned", f"{route['channel']} to {route['recipient_ref']}", route_id, order=_PLANNED)
+    ]
     if route["deferral_count"]:
         times = f" ({route['deferral_count']} times, the last one shown)" if route["deferral_count"] > 1 else ""
-        entries.append(_entry(route["deferred_at"], "deferred", route["deferred_reason"] + times, route_id, order=3))
+        entries.append(_entry(route["deferred_at"], "deferred", route["deferred_reason"] + times, route_id, order=_DEFERRED))
     if ended := _ENDS.get(route["status"]):
         reason = route["reason"] or (f"accepted by {route['provider']}" if route["provider"] != "inbox" else "in the inbox")
-        entries.append(_entry(route[ended], route["status"], reason, route_id, order=5))
+        entries.append(_entry(route[ended], route["status"], reason, route_id, order=_ENDED))
     elif route["next_attempt_at"]:
         at = route["next_attempt_at"].isoformat()
-        entries.append(_entry(route["updated_at"], "waiting", f"{route['reason']}; next at {at}", route_id, order=4))
+        entries.append(_entry(route["updated_at"], "waiting", f"{route['reason']}; next at {at}", route_id, order=_WAITING))
     return entries
 
 
 def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
     name = f"attempt {attempt['attempt_no']} by {attempt['provider']}"
-    entries = [_entry(attempt["started_at"], "attempt_opened", name, attempt["route_id"], order=2)]
+    entries = [_entry(attempt["started_at"], "attempt_opened", name, attempt["route_id"], order=2 * attempt["attempt_no"])]
     if attempt["outcome"]:
         why = f": {attempt['error_message']}" if attempt["error_message"] else ""
         at = attempt["finished_at"] or attempt["started_at"]
-        entries.append(_entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=3))
+        entries.append(
+            _entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=2 * attempt["attempt_no"] + 1)
+        )
     return entries
 
 
