@@ -102,7 +102,7 @@ GRANT SELECT, INSERT, UPDATE ON records TO tocsin_app;
 GRANT SELECT, UPDATE ON routes TO tocsin_app;
 GRANT SELECT ON attempts, dead_letters TO tocsin_app;
 GRANT SELECT, INSERT ON malformed_intents TO tocsin_app;
-GRANT SELECT, INSERT, DELETE ON outbox TO tocsin_app;
+GRANT SELECT, INSERT, DELETE, UPDATE (due_at) ON outbox TO tocsin_app;
 GRANT SELECT, UPDATE ON notifications TO tocsin_app;
 GRANT SELECT ON admin_system_events TO tocsin_app;
 

@@ -18,15 +18,14 @@ FARTHEST_SEND = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One intent as it came in: its key, what was said, the fingerprint of the words, and the ids it will have.
+    """One intent as it came in: its key, what was said, the fingerprint of the words, and the id it will have.
 
-    The ids are made here, once, so that a repeated try recognises its own first one."""
+    The id is made here, once, so that a repeated try recognises its own first one."""
 
     idempotency_key: str
     intent: Intent
     fingerprint: bytes
     notification_id: UUID = field(default_factory=uuid7)
-    outbox_id: UUID = field(default_factory=uuid7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,7 @@ def _hint(asked: list[Asked], reserved: list[records.Reserved]) -> None:
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:
         if one.due_in_seconds is not None:
-            due.setdefault(timedelta(seconds=one.due_in_seconds), []).append(asked[one.n].outbox_id)
+            due.setdefault(timedelta(seconds=one.due_in_seconds), []).append(asked[one.n].notification_id)
     if due:
         nudge.nudge_each(list(due.items()))
 
@@ -194,7 +193,6 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
     return {
         "n": n,
         "notification_id": str(asked.notification_id),
-        "outbox_id": str(asked.outbox_id),
         "idempotency_key": asked.idempotency_key,
         "request_fingerprint": asked.fingerprint.hex(),
         "notification_type": intent.type,

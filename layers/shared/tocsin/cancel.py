@@ -7,6 +7,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.database import tenant_transaction
+from tocsin.nudge import nudge
 from tocsin.store import outbox, records, routes
 
 
@@ -19,11 +20,14 @@ class Cancelled:
 
 
 def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Cancelled | None:
-    """None: there is no such notification. A notification that is not planned yet is planned as cancelled."""
+    """None: there is no such notification. One that is not planned yet is planned at once, as cancelled."""
     with tenant_transaction(conn, tenant_id):
         if not records.mark_cancelled(conn, tenant_id, notification_id):
             return None
         stopped = outbox.delete_unsent(conn, tenant_id, notification_id)
         routes.cancel(conn, tenant_id, notification_id, stopped)
+        is_unplanned = outbox.plan_now(conn, tenant_id, notification_id)
         by_status = routes.count_by_status(conn, tenant_id, notification_id)
+    if is_unplanned:
+        nudge([notification_id])
     return Cancelled(len(stopped), sum(by_status.values()) - by_status.get("cancelled", 0))

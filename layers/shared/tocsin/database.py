@@ -135,5 +135,9 @@ def _read_secret(arn: str) -> dict[str, str]:
     # Read at each connect, so that a rotated password is found by the next connection.
     from tocsin import aws  # noqa: PLC0415 - the SDK is slow to import and only a new connection needs it
 
-    secret: dict[str, str] = json.loads(aws.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
+    try:
+        answer = aws.client("secretsmanager").get_secret_value(SecretId=arn)
+    except Exception as error:  # whatever keeps the password from us keeps the database from us
+        raise DatabaseUnavailable(f"secret: {type(error).__name__}") from error
+    secret: dict[str, str] = json.loads(answer["SecretString"])
     return secret

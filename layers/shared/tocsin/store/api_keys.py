@@ -135,15 +135,12 @@ def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, after: tupl
     )
 
 
-def revoke(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> bool:
-    """Switch the key off for good. False when it was off already."""
-    return (
-        conn.execute(
-            """
-            UPDATE api_keys SET is_active = false, revoked_at = tocsin_now()
-            WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s AND is_active
-            """,
-            {"tenant_id": tenant_id, "key_id": key_id},
-        ).rowcount
-        == 1
+def revoke(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> None:
+    """Switch the key off for good."""
+    conn.execute(
+        """
+        UPDATE api_keys SET is_active = false, revoked_at = tocsin_now()
+        WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s AND is_active
+        """,
+        {"tenant_id": tenant_id, "key_id": key_id},
     )

@@ -65,13 +65,15 @@ def list_of(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> list[Devic
 
 
 def delete(conn: Connection[Any], *, tenant_id: UUID, user_id: UUID, token: str) -> bool:
-    return (
-        conn.execute(
-            "DELETE FROM devices WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND token = %(token)s",
-            {"tenant_id": tenant_id, "user_id": user_id, "token": token},
-        ).rowcount
-        == 1
-    )
+    deleted = conn.execute(
+        """
+        DELETE FROM devices
+        WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND token = %(token)s
+        RETURNING true
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "token": token},
+    ).fetchone()
+    return deleted is not None
 
 
 def keep_endpoint(conn: Connection[Any], device_id: UUID, endpoint_arn: str) -> None:

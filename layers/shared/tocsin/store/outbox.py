@@ -175,6 +175,19 @@ def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID)
     return [row[0] for row in rows]
 
 
+def plan_now(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:
+    """Make the planning of a notification due at once. False when it is planned already. (A plan has its record's id.)"""
+    found = conn.execute(
+        """
+        UPDATE outbox SET due_at = LEAST(due_at, tocsin_now())
+        WHERE tenant_id = %(tenant_id)s AND id = %(notification_id)s AND source_kind = 'plan'
+        RETURNING true
+        """,
+        {"tenant_id": tenant_id, "notification_id": notification_id},
+    ).fetchone()
+    return found is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Buried:
     outbox_id: UUID

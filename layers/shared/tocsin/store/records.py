@@ -48,7 +48,7 @@ def reserve(
         WITH intent AS (
             SELECT *
             FROM jsonb_to_recordset(%(intents)s) AS intent (
-                n integer, notification_id uuid, outbox_id uuid, idempotency_key text, request_fingerprint text,
+                n integer, notification_id uuid, idempotency_key text, request_fingerprint text,
                 notification_type text, audience_kind text, recipient_user_ids jsonb, audience jsonb, payload jsonb,
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
@@ -79,7 +79,7 @@ def reserve(
         ), work AS (
             INSERT INTO outbox (
                 id, tenant_id, source_kind, notification_id, due_at, max_attempts, retry_backoff, retry_base_ms, trigger_depth)
-            SELECT intent.outbox_id, %(tenant_id)s, 'plan', record.notification_id, record.due_at,
+            SELECT record.notification_id, %(tenant_id)s, 'plan', record.notification_id, record.due_at,
                    intent.retry_max_attempts, intent.retry_backoff, intent.retry_base_ms, intent.trigger_depth
             FROM record JOIN intent USING (notification_id)
         )
@@ -189,16 +189,15 @@ def list_page(
 
 def mark_cancelled(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:
     """Note the wish; what is planned from now on is planned as cancelled. False when there is no such record."""
-    return (
-        conn.execute(
-            """
-            UPDATE records SET cancelled_at = COALESCE(cancelled_at, tocsin_now()), updated_at = tocsin_now()
-            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
-            """,
-            {"tenant_id": tenant_id, "notification_id": notification_id},
-        ).rowcount
-        == 1
-    )
+    marked = conn.execute(
+        """
+        UPDATE records SET cancelled_at = COALESCE(cancelled_at, tocsin_now()), updated_at = tocsin_now()
+        WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
+        RETURNING true
+        """,
+        {"tenant_id": tenant_id, "notification_id": notification_id},
+    ).fetchone()
+    return marked is not None
 
 
 def release_expired_keys(conn: Connection[Any], *, limit: int) -> int:

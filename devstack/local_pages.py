@@ -1,0 +1,84 @@
+"""What only a local stack has: a page that says where everything is, and the mailbox."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from devstack.declared import Declared
+from devstack.http_event import Answer, Request
+from devstack.mailbox import mailbox_html, mailbox_json
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Tocsin · local</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<style>body {{ font: 15px/1.6 system-ui, sans-serif; max-width: 46rem; margin: 3rem auto; padding: 0 1rem }}
+td, th {{ text-align: left; padding: 0 1.5rem 0 0; font-weight: normal }} th {{ opacity: .65 }}
+code {{ font-size: .9em }}</style>
+<h1>Tocsin, on this machine</h1>
+<p>The API answers at <code>{url}</code>. <a href="/_local/mailbox">Mailbox</a> · <a href="/health">Health</a> ·
+<a href="/ready">Ready</a> · <a href="/v1/openapi.json">OpenAPI</a></p>
+<h2>Queues</h2><table><tr><th>queue<th>waiting<th>in flight</tr>{queues}</table>
+<h2>Routes</h2><table>{routes}</table>
+<h2>Schedules</h2><table>{schedules}</table>
+</html>"""
+
+
+class LocalPages:
+    def __init__(
+        self,
+        url: str,
+        declared: Declared,
+        *,
+        letters: Callable[[], list[dict[str, Any]]],
+        depths: Callable[[], dict[str, dict[str, int]]],
+    ) -> None:
+        self._url = url
+        self._declared = declared
+        self._letters = letters
+        self._depths = depths
+
+    def __call__(self, request: Request) -> Answer:
+        if request.method not in {"GET", "HEAD"}:
+            return Answer.json(405, {"message": "Method Not Allowed"})
+        wants_page = "text/html" in request.headers.get("accept", "")
+        match request.raw_path.rstrip("/"):
+            case "/_local/mailbox":
+                rows = self._letters()
+                return _html(mailbox_html(rows)) if wants_page else Answer.json(200, mailbox_json(rows))
+            case "/_local":
+                return _html(self._index()) if wants_page else Answer.json(200, self._overview())
+        return Answer.json(404, {"message": "Not Found"})
+
+    def _overview(self) -> dict[str, Any]:
+        return {
+            "base_url": self._url,
+            "pages": ["/_local/", "/_local/mailbox", "/health", "/ready", "/v1/openapi.json"],
+            "queues": self._counted(),
+            "routes": [route.key for route in self._declared.routes],
+            "schedules": {each.name: each.expression for each in self._declared.schedules},
+        }
+
+    def _index(self) -> str:
+        overview = self._overview()
+        queues = [(name, depth["waiting"], depth["in_flight"]) for name, depth in overview["queues"].items()]
+        routes = [(route.key, route.function) for route in self._declared.routes]
+        return PAGE.format(
+            url=escape(self._url),
+            queues=_rows(queues),
+            routes=_rows(routes),
+            schedules=_rows(overview["schedules"].items()),
+        )
+
+    def _counted(self) -> dict[str, dict[str, int]]:
+        try:
+            return self._depths()
+        except Exception:  # AWS is down, which is worth seeing on a page that still works
+            return {queue.name: {"waiting": -1, "in_flight": -1} for queue in self._declared.queues}
+
+
+def _rows(rows: Any) -> str:
+    return "".join("<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in row) + "</tr>" for row in rows)
+
+
+def _html(page: str) -> Answer:
+    headers = [("content-type", "text/html; charset=utf-8"), ("cache-control", "no-store")]
+    return Answer(200, headers, page.encode())

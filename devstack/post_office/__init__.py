@@ -1,0 +1,5 @@
+"""A post office in place of SES and SNS: it speaks their wire, keeps what it accepts, and fails on request."""
+
+from devstack.post_office.office import PostOffice
+
+__all__ = ["PostOffice"]

@@ -1,0 +1,58 @@
+"""What somebody asked the post office to deliver, and what it may say in return."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Literal, Protocol
+
+Channel = Literal["email", "sms", "push"]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One message, whichever way it came in."""
+
+    channel: Channel
+    provider: Literal["ses", "sns"]
+    to: list[str]
+    sender: str | None = None
+    subject: str | None = None
+    text: str | None = None
+    html: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    configuration_set: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An HTTP answer."""
+
+    status: int
+    body: bytes
+    content_type: str
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Silence(Enum):
+    """No answer at all."""
+
+    DROP = "the connection is closed"
+    HANG = "the connection stays open until the client gives up"
+
+
+class RefusedError(Exception):
+    """The request is not one the real service would accept; the client gets the reply."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.body.decode())
+        self.reply = reply
+
+
+class Provider(Protocol):
+    """How one service names and answers what it was given; the modules `ses` and `sns` are the two."""
+
+    def new_message_id(self) -> str: ...
+
+    def accepted(self, message_id: str) -> Reply: ...
+
+    def failure(self, mode: str) -> Reply: ...

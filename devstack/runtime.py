@@ -1,0 +1,150 @@
+"""Lambda at home: every function is a pool of execution environments, started when they are needed."""
+
+import stat
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from devstack.declared import Function, Layer
+from devstack.environment import Environment, Outcome
+
+LOCAL_CONCURRENCY = 4
+IDLE_SECONDS = 600.0
+LOOK_SECONDS = 1.0
+THROTTLED = {"errorType": "TooManyRequestsException", "errorMessage": "Rate Exceeded."}
+STOPPED = {"errorType": "ServiceException", "errorMessage": "The local stack is stopping."}
+
+
+class Sources:
+    """Notices edits, so that the next invocation after one runs the new code."""
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._folders = tuple(folders)
+        self._looked_at = float("-inf")
+        self._state = 0
+
+    def state(self) -> int:
+        """A number that changes when any source file does; looks at the disk at most once a second."""
+        if time.monotonic() - self._looked_at > LOOK_SECONDS:
+            found = (path for folder in self._folders for path in folder.rglob("*") if "__pycache__" not in path.parts)
+            self._state = hash(tuple(sorted((str(path), _changed_at(path)) for path in found)))
+            self._looked_at = time.monotonic()
+        return self._state
+
+
+def _changed_at(path: Path) -> int:
+    try:
+        found = path.stat()
+    except FileNotFoundError:  # an editor's temporary file
+        return 0
+    return 0 if stat.S_ISDIR(found.st_mode) else found.st_mtime_ns
+
+
+class Pool:
+    """The environments of one function: never more at once than it reserves, and never more than a laptop bears."""
+
+    def __init__(self, function: Function, variables: Mapping[str, str], log: Path) -> None:
+        self.function = function
+        self.limit = min(LOCAL_CONCURRENCY, function.reserved_concurrency or LOCAL_CONCURRENCY)
+        if function.reserved_concurrency == 0:
+            self.limit = 0
+        self._variables = dict(variables) | _with_layers_mounted(function.variables, function.layers)
+        self._log = log
+        self._sources = Sources([function.folder, *(layer.content for layer in function.layers)])
+        self._slots = threading.Semaphore(self.limit)
+        self._lock = threading.Lock()
+        self._idle: list[tuple[int, Environment]] = []
+        self._busy: set[Environment] = set()
+        self._is_closed = False
+
+    def invoke(self, event: Any, *, patience: float | None = None) -> Outcome:
+        """Run the function, waiting up to `patience` seconds for a free environment; like Lambda, it never raises."""
+        if not self._slots.acquire(timeout=patience):
+            return Outcome(error=THROTTLED)
+        try:
+            with self._environment() as environment:
+                return environment.invoke(event) if environment else Outcome(error=STOPPED)
+        finally:
+            self._slots.release()
+
+    def reap(self) -> None:
+        """End the environments that have had nothing to do for long."""
+        with self._lock:
+            old = [each for _, each in self._idle if time.monotonic() - each.idle_since > IDLE_SECONDS]
+            self._idle = [(state, each) for state, each in self._idle if each not in old]
+        for environment in old:
+            environment.close()
+
+    def close(self) -> None:
+        """End every environment, busy ones too: their invocations come back as errors."""
+        with self._lock:
+            self._is_closed = True
+            environments = [*(each for _, each in self._idle), *self._busy]
+            self._idle = []
+        for environment in environments:
+            environment.close()
+
+    @contextmanager
+    def _environment(self) -> Iterator[Environment | None]:
+        state = self._sources.state()
+        with self._lock:
+            environment, outdated = self._take(state)
+            if environment:
+                self._busy.add(environment)
+        for each in outdated:
+            each.close()
+        if environment is None:
+            environment = self._start()
+        try:
+            yield environment
+        finally:
+            if environment:
+                self._give_back(state, environment)
+
+    def _take(self, state: int) -> tuple[Environment | None, list[Environment]]:
+        """The environment that was used last, if it is alive and its code is still what is on disk."""
+        outdated: list[Environment] = []
+        while self._idle:
+            its_state, environment = self._idle.pop()
+            if its_state == state and environment.is_alive:
+                return environment, outdated
+            outdated.append(environment)
+        return None, outdated
+
+    def _start(self) -> Environment | None:
+        environment = Environment(self.function, self._variables, self._log)
+        with self._lock:
+            if not self._is_closed:
+                self._busy.add(environment)
+                return environment
+        environment.close()
+        return None
+
+    def _give_back(self, state: int, environment: Environment) -> None:
+        with self._lock:
+            self._busy.discard(environment)
+            if environment.is_alive and not self._is_closed:
+                self._idle.append((state, environment))
+                return
+        environment.close()
+
+
+def _with_layers_mounted(variables: Mapping[str, str], layers: tuple[Layer, ...]) -> dict[str, str]:
+    """The variables with each path under /opt replaced by where that lies here."""
+    is_path = {name: value == "/opt" or value.startswith("/opt/") for name, value in variables.items()}
+    return {name: _mounted(value, layers) if is_path[name] else value for name, value in variables.items()}
+
+
+def _mounted(path: str, layers: tuple[Layer, ...]) -> str:
+    inside = path.removeprefix("/opt").lstrip("/")
+    # As in Lambda, a later layer hides what an earlier one has at the same place.
+    for layer in reversed(layers):
+        if not layer.is_built and (layer.content / inside).exists():
+            return str(layer.content / inside)
+        below_python = inside.removeprefix("python").lstrip("/")
+        if layer.is_built and inside.startswith("python") and (layer.content / below_python).exists():
+            return str(layer.content / below_python)
+    return path

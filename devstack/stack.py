@@ -1,0 +1,216 @@
+"""The whole local cloud: brought up in order, watched over, and taken down without leaving anything behind."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from devstack import database, template
+from devstack.access_keys import AccessKeys
+from devstack.aws import LocalAws
+from devstack.declared import Declared, Function, QueueSource
+from devstack.environment import Outcome
+from devstack.gateway import Gateway
+from devstack.local_pages import LocalPages
+from devstack.pollers import Poller
+from devstack.post_office.ledger import Ledger
+from devstack.postgres import Postgres
+from devstack.providers import Providers
+from devstack.runtime import Pool
+from devstack.scheduler import Scheduler
+from devstack.state import RefusalError, State
+from devstack.watch import Watched
+
+# How a local stack differs from a deployed one. Push works, because the post office knows any application.
+LOCAL_PARAMETERS = {
+    "EmailFrom": "tocsin@example.com",
+    "DatabaseSslMode": "disable",
+    "ApnsApplicationArn": "arn:aws:sns:us-east-1:123456789012:app/APNS/tocsin-local",
+    "FcmApplicationArn": "arn:aws:sns:us-east-1:123456789012:app/GCM/tocsin-local",
+}
+DRAIN_SECONDS = 5.0
+
+
+class StopRequested(Exception):
+    """Somebody asked the stack to stop while it was starting; whoever started it stops it."""
+
+
+class Stack:
+    """`start` brings everything up; `stop` takes down whatever is up, however far `start` got."""
+
+    def __init__(self, root: Path, state: State, *, parameters: Mapping[str, str], say: Callable[[str], None]) -> None:
+        self._path = root / "template.yaml"
+        self._state = state
+        self._parameters = parameters
+        self._say = say
+        self._stop_requested = threading.Event()
+        self._cleanup = ExitStack()
+        self._postgres = Postgres(state.postgres)
+        self._aws = LocalAws(state)
+        self._providers = Providers(state)
+        self._pools: dict[str, Pool] = {}
+
+    def start(self, gateway: Gateway) -> dict[str, str]:
+        """Bring everything up behind a gateway that holds the port; returns what dev.json says."""
+        self._start_servers()
+        declared = self._create_resources()
+        self._make_pools(declared)
+        self._run_custom_resources(declared)
+        access = self._make_access(declared, gateway)
+        self._open(declared, gateway)
+        self._state.announce(access)
+        return access
+
+    def watch(self) -> None:
+        """Keep everything running until somebody asks for the end."""
+        servers = (
+            Watched("Postgres", lambda: self._postgres.pid is not None, self._postgres.start),
+            Watched("AWS", lambda: self._aws.is_alive, self._aws.restart),
+            Watched("The post office", lambda: self._providers.is_alive, self._providers.start),
+        )
+        while not self._stop_requested.wait(1.0):
+            for pool in self._pools.values():
+                pool.reap()
+            for server in servers:
+                server.revive(self._say)
+
+    def request_stop(self) -> None:
+        self._stop_requested.set()
+
+    def force_stop(self) -> None:
+        """End Postgres at once; everything else dies with this process."""
+        self._postgres.kill()
+
+    def stop(self) -> None:
+        self._cleanup.close()
+
+    def _start_servers(self) -> None:
+        self._say("Postgres and AWS")
+        self._cleanup.callback(self._postgres.stop)
+        self._cleanup.callback(self._aws.stop)
+        with ThreadPoolExecutor(max_workers=2) as both:
+            starting = both.submit(database.start, self._postgres, self._state), both.submit(self._aws.start)
+        for each in starting:
+            each.result()
+        self._give_up_if_asked()
+
+    def _create_resources(self) -> Declared:
+        self._say("Queues, topics, keys and secrets of the template")
+        declared = self._read({})
+        known = self._aws.create(declared)
+        for each in declared.databases:
+            known[each.name, "Endpoint.Address"] = "127.0.0.1"
+            known[each.name, "Endpoint.Port"] = str(self._postgres.port)
+        self._cleanup.callback(self._providers.stop)
+        self._providers.open(self._aws.url, declared.email_events)
+        self._give_up_if_asked()
+        return self._read(known)
+
+    def _read(self, known: Mapping[tuple[str, str], str]) -> Declared:
+        local = LOCAL_PARAMETERS | {"DatabasePort": str(self._postgres.port)}
+        asked = template.parameters_of(self._path)
+        parameters = {name: value for name, value in local.items() if name in asked} | dict(self._parameters)
+        return template.read(self._path, parameters, known, endpoint=self._aws.url)
+
+    def _make_pools(self, declared: Declared) -> None:
+        variables = {
+            "AWS_ENDPOINT_URL": self._aws.url,
+            "AWS_ENDPOINT_URL_SESV2": self._providers.url,
+            "AWS_ENDPOINT_URL_SNS": self._providers.url,
+        }
+        for name, function in declared.functions.items():
+            self._pools[name] = Pool(function, variables, self._state.logs / f"{name}.log")
+        self._cleanup.callback(self._close_pools)
+
+    def _close_pools(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+    def _run_custom_resources(self, declared: Declared) -> None:
+        for each in declared.databases:
+            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner)
+        for resource in declared.custom_resources:
+            self._say(f"{resource.name} ({resource.function})")
+            event = {"RequestType": "Create", "ResponseURL": None, "ResourceProperties": resource.properties}
+            outcome = self._patiently_invoke(resource.function, event)
+            if outcome.error:
+                raise RefusalError(
+                    f"{resource.name} failed: {outcome.error['errorType']}: {outcome.error['errorMessage']}\n"
+                    f"Its log: {self._state.logs / resource.function}.log"
+                )
+
+    def _patiently_invoke(self, function: str, event: Any) -> Outcome:
+        """Invoke what may take long, without being deaf to a request to stop meanwhile."""
+        with ThreadPoolExecutor(max_workers=1) as one:
+            pending = one.submit(self._invoke, function, event)
+            while not pending.done():
+                if self._stop_requested.wait(0.02):
+                    self._close_pools()
+        self._give_up_if_asked()
+        return pending.result()
+
+    def _make_access(self, declared: Declared, gateway: Gateway) -> dict[str, str]:
+        self._say("API keys")
+        self._aws.remember_secrets(declared)
+        migration = _migration(declared)
+        dsn = self._postgres.dsn(migration.variables["DATABASE_NAME"])
+        layer = next(layer for layer in migration.layers if layer.is_built)
+        keys = AccessKeys(layer.content, dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
+        return {
+            "base_url": gateway.url,
+            "api_key": keys.developer(),
+            "admin_key": keys.administrator(self._aws.secret_value(migration.variables["ADMIN_KEY_SECRET_ARN"])),
+            "database_url": dsn,
+            "aws_endpoint_url": self._aws.url,
+            "post_office_url": self._providers.url,
+        }
+
+    def _open(self, declared: Declared, gateway: Gateway) -> None:
+        self._give_up_if_asked()
+        gateway.routes = declared.routes
+        gateway.invoke = self._invoke
+        gateway.local_pages = LocalPages(
+            gateway.url, declared, letters=Ledger(self._state.ledger).rows, depths=lambda: self._aws.depths(declared)
+        )
+        pollers = [self._poller(source) for source in declared.queue_sources]
+        scheduler = Scheduler(declared.schedules, self._invoke)
+        self._cleanup.callback(_quiesce, gateway, pollers, scheduler)
+        gateway.start()
+        for poller in pollers:
+            poller.start()
+        scheduler.start()
+
+    def _poller(self, source: QueueSource) -> Poller:
+        pool = self._pools[source.function]
+        sqs = self._aws.client("sqs")
+        url = sqs.get_queue_url(QueueName=source.queue.rpartition(":")[2])["QueueUrl"]
+        concurrency = max(1, min(pool.limit, source.max_concurrency or pool.limit))
+        return Poller(source, sqs=sqs, queue_url=url, invoke=pool.invoke, concurrency=concurrency)
+
+    def _invoke(self, function: str, event: Any) -> Outcome:
+        return self._pools[function].invoke(event)
+
+    def _give_up_if_asked(self) -> None:
+        if self._stop_requested.is_set():
+            raise StopRequested
+
+
+def _migration(declared: Declared) -> Function:
+    """The function that knows the database by name, and where the first keys go."""
+    if not declared.custom_resources:
+        raise RefusalError("template.yaml declares no custom resource that migrates the database")
+    return declared.functions[declared.custom_resources[0].function]
+
+
+def _quiesce(gateway: Gateway, pollers: list[Poller], scheduler: Scheduler) -> None:
+    """Take nothing new, and let what is under way finish if it is quick."""
+    deadline = time.monotonic() + DRAIN_SECONDS
+    scheduler.stop()
+    for poller in pollers:
+        poller.stop()
+    gateway.stop(DRAIN_SECONDS)
+    for poller in pollers:
+        poller.drain(max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,237 @@
+"""The reader of template.yaml: what CloudFormation and SAM would make of it, we make of it too."""
+
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from devstack import template
+from devstack.declared import Declared
+from devstack.intrinsics import TemplateError
+
+ROOT = Path(__file__).parents[2]
+PREAMBLE = """
+Parameters:
+  Stage: {Type: String, Default: dev}
+  Sender: {Type: String}
+  Zones: {Type: CommaDelimitedList, Default: "a, b"}
+  Limit: {Type: Number, Default: 7}
+Conditions:
+  IsProduction: !Equals [!Ref Stage, prod]
+  IsQuiet: !And [!Not [!Condition IsProduction], !Or [!Equals [a, b], !Equals [a, a]]]
+Globals:
+  Function:
+    Handler: app.handler
+    Timeout: 20
+    Layers: [!Ref House]
+    Environment: {Variables: {STAGE: !Ref Stage, SHARED: "yes"}}
+"""
+
+HOUSE = """
+  House:
+    Type: AWS::Serverless::LayerVersion
+    Metadata: {BuildMethod: python3.13}
+    Properties: {ContentUri: house}
+"""
+
+
+def read(folder: Path, resources: str, *, known: dict[tuple[str, str], str] | None = None, **parameters: str) -> Declared:
+    for name in ("door", "house", "rules"):
+        (folder / name).mkdir(exist_ok=True)
+    path = folder / "template.yaml"
+    path.write_text(f"{PREAMBLE}\nResources:\n{HOUSE}\n{indent(dedent(resources), '  ')}")
+    return template.read(path, {"Sender": "us@example.com"} | parameters, known or {}, endpoint="http://aws")
+
+
+def variables(folder: Path, values: str, **arguments: object) -> dict[str, str]:
+    """The environment of a function that declares these variables, without the shared ones."""
+    resources = f"""
+      Queue: {{Type: AWS::SQS::Queue}}
+      Secret: {{Type: AWS::SecretsManager::Secret}}
+      Role: {{Type: AWS::IAM::Role}}
+      Door:
+        Type: AWS::Serverless::Function
+        Properties:
+          CodeUri: door
+          Environment: {{Variables: {{{values}}}}}
+    """
+    found = read(folder, resources, **arguments).functions["Door"].variables  # type: ignore[arg-type]
+    return {name: value for name, value in found.items() if name not in {"STAGE", "SHARED"}}
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("!Ref Sender", "us@example.com"),
+        ("!Ref Limit", "7"),
+        ("!Ref AWS::AccountId", "123456789012"),
+        ("!Ref Queue", "http://aws/123456789012/tocsin-local-Queue"),
+        ("!GetAtt Queue.Arn", "arn:aws:sqs:us-east-1:123456789012:tocsin-local-Queue"),
+        ("!GetAtt [Queue, QueueName]", "tocsin-local-Queue"),
+        ('{"Fn::GetAtt": [Queue, QueueName]}', "tocsin-local-Queue"),
+        ('!Sub "${Stage}/${Queue.Arn}/${!Kept}"', "dev/arn:aws:sqs:us-east-1:123456789012:tocsin-local-Queue/${Kept}"),
+        ('!Sub ["${Own}-${Stage}", {Own: !Ref Limit}]', "7-dev"),
+        ('!Join ["-", [x, !Ref Stage]]', "x-dev"),
+        ('!Select [1, !Split ["|", "a|b|c"]]', "b"),
+        ("!Select [1, !Ref Zones]", "b"),
+        ("!If [IsProduction, 1, 2]", "2"),
+        ("!If [IsQuiet, true, false]", "true"),
+    ],
+)
+def test_an_expression_has_the_value_that_cloudformation_gives_it(tmp_path: Path, expression: str, expected: str) -> None:
+    assert variables(tmp_path, f"V: {expression}") == {"V": expected}
+
+
+def test_no_value_leaves_the_variable_out(tmp_path: Path) -> None:
+    assert variables(tmp_path, "V: !If [IsProduction, x, !Ref AWS::NoValue]") == {}
+
+
+def test_a_parameter_given_at_the_start_wins_over_its_default(tmp_path: Path) -> None:
+    assert variables(tmp_path, "V: !If [IsProduction, 1, 2]", Stage="prod") == {"V": "1"}
+
+
+def test_a_reference_to_what_exists_only_in_aws_goes_through_the_known_identities(tmp_path: Path) -> None:
+    found = variables(tmp_path, "V: !Ref Secret, R: !GetAtt Role.Arn", known={("Secret", "Ref"): "arn:of:the:secret"})
+
+    assert found["V"] == "arn:of:the:secret"
+    assert found["R"].startswith("arn:aws:"), "the rest gets a recognisable name"
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [("V: !Ref Nowhere", "Nowhere"), ("V: !Base64 x", "Fn::Base64"), ("V: !If [Unheard, 1, 2]", "Unheard")],
+)
+def test_what_cannot_be_resolved_is_named(tmp_path: Path, values: str, complaint: str) -> None:
+    with pytest.raises(TemplateError, match=complaint):
+        variables(tmp_path, values)
+
+
+def test_a_parameter_without_value_says_how_to_give_one(tmp_path: Path) -> None:
+    (tmp_path / "template.yaml").write_text(
+        f"{PREAMBLE}\nResources:\n  Q: {{Type: AWS::SQS::Queue, Properties: {{QueueName: !Ref Sender}}}}"
+    )
+
+    with pytest.raises(TemplateError, match="--parameter Sender="):
+        template.read(tmp_path / "template.yaml", {}, {})
+
+
+def test_an_unknown_parameter_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TemplateError, match="Stag"):
+        variables(tmp_path, "V: 1", Stag="prod")
+
+
+def test_broken_yaml_is_a_template_error(tmp_path: Path) -> None:
+    (tmp_path / "template.yaml").write_text("Resources: [")
+
+    with pytest.raises(TemplateError, match=r"template\.yaml"):
+        template.read(tmp_path / "template.yaml", {}, {})
+
+
+def test_globals_lie_under_the_properties_of_each_function(tmp_path: Path) -> None:
+    declared = read(
+        tmp_path,
+        """
+  Rules: {Type: AWS::Serverless::LayerVersion, Properties: {ContentUri: rules}}
+  Door:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: door
+      MemorySize: 256
+      ReservedConcurrentExecutions: 1
+      Layers: [!Ref Rules]
+      Environment: {Variables: {OWN: "1", SHARED: "no"}}
+""",
+    )
+
+    door = declared.functions["Door"]
+
+    assert (door.handler, door.timeout, door.memory, door.reserved_concurrency) == ("app.handler", 20, 256, 1)
+    assert door.variables == {"STAGE": "dev", "SHARED": "no", "OWN": "1"}
+    assert [(layer.name, layer.is_built) for layer in door.layers] == [("House", True), ("Rules", False)]
+    assert door.folder == tmp_path / "door"
+
+
+def test_a_resource_whose_condition_is_false_does_not_exist(tmp_path: Path) -> None:
+    resources = "Queue: {Type: AWS::SQS::Queue, Condition: IsProduction}"
+
+    assert read(tmp_path, resources).queues == ()
+    assert len(read(tmp_path, resources, Stage="prod").queues) == 1
+
+
+def test_events_become_routes_queue_sources_and_schedules(tmp_path: Path) -> None:
+    declared = read(
+        tmp_path,
+        """
+  Queue: {Type: AWS::SQS::Queue}
+  Door:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: door
+      Events:
+        Get: {Type: HttpApi, Properties: {Method: get, Path: "/things/{id}"}}
+        Any: {Type: HttpApi, Properties: {Method: ANY, Path: "/all/{rest+}"}}
+        Rest: {Type: HttpApi}
+        Hints:
+          Type: SQS
+          Properties:
+            Queue: !GetAtt Queue.Arn
+            BatchSize: 25
+            MaximumBatchingWindowInSeconds: 2
+            FunctionResponseTypes: [ReportBatchItemFailures]
+            ScalingConfig: {MaximumConcurrency: 3}
+        Tick: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 minute), Input: '{"a": 1}'}}
+        Tock: {Type: Schedule, Properties: {Schedule: rate(1 hour)}}
+        Off: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 hour), State: DISABLED}}
+""",
+    )
+
+    assert [route.key for route in declared.routes] == ["GET /things/{id}", "ANY /all/{rest+}", "$default"]
+    source = declared.queue_sources[0]
+    assert source.queue == "arn:aws:sqs:us-east-1:123456789012:tocsin-local-Queue"
+    assert (source.batch_size, source.window, source.reports_item_failures, source.max_concurrency) == (25, 2, True, 3)
+    assert [(each.expression, each.event) for each in declared.schedules] == [
+        ("rate(1 minute)", {"a": 1}),
+        ("rate(1 hour)", None),
+    ]
+
+
+def test_queues_keep_their_settings_and_their_way_to_the_dead_letters(tmp_path: Path) -> None:
+    declared = read(
+        tmp_path,
+        """
+  Dead: {Type: AWS::SQS::Queue, Properties: {QueueName: !Sub "${AWS::StackName}-dead"}}
+  Queue:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 180
+      DelaySeconds: 1
+      MessageRetentionPeriod: 86400
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}
+""",
+    )
+
+    queue = next(queue for queue in declared.queues if queue.name == "Queue")
+
+    assert queue.attributes == {"VisibilityTimeout": "180", "DelaySeconds": "1", "MessageRetentionPeriod": "86400"}
+    assert queue.redrive == {
+        "deadLetterTargetArn": "arn:aws:sqs:us-east-1:123456789012:tocsin-local-dead",
+        "maxReceiveCount": 5,
+    }
+
+
+def test_code_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TemplateError, match="functions/nowhere"):
+        read(tmp_path, "Door: {Type: AWS::Serverless::Function, Properties: {CodeUri: functions/nowhere}}")
+
+
+def test_our_own_template_can_be_brought_to_life() -> None:
+    declared = template.read(ROOT / "template.yaml", {"EmailFrom": "us@example.com"}, {})
+
+    doors = {"IntakeFunction", "IntakeQueueFunction", "InboxApiFunction", "ManageFunction", "DispatchFunction"}
+    assert doors | {"SweepFunction", "RetentionFunction", "MigrateFunction"} <= set(declared.functions)
+    assert "$default" in {route.key for route in declared.routes}
+    assert {source.function for source in declared.queue_sources} >= {"IntakeQueueFunction", "DispatchFunction"}
+    assert {each.function for each in declared.schedules} == {"SweepFunction", "RetentionFunction"}
+    assert [each.function for each in declared.custom_resources] == ["MigrateFunction"]
+    assert declared.email_events[0].topic_arn.endswith("FeedbackTopic")
+    assert declared.functions["MigrateFunction"].variables["MIGRATIONS_FOLDER"] == "/opt"

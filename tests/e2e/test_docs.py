@@ -1,0 +1,58 @@
+"""Every shell session in the documentation works as pasted."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import Client, wait_for
+from tests.e2e.stack import ROOT, RunningStack
+
+pytestmark = pytest.mark.xdist_group("e2e-service")
+
+PREAMBLE = "export TOCSIN_URL=http://127.0.0.1:8080\n" + next(
+    line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("export TOCSIN_KEY=")
+)
+
+
+def sessions(page: str) -> list[str]:
+    """The shell blocks of a page that talk to the stack."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / page).read_text(), re.S)
+    return [block for block in blocks if "curl" in block or "boto3" in block]
+
+
+def run(session: str, stack: RunningStack, folder: Path) -> str:
+    """Run a session as a reader would, in a folder that looks like the repository to it."""
+    (folder / ".local").mkdir(exist_ok=True)
+    (folder / ".local" / "dev.json").write_text(json.dumps(stack.dev))
+    if not (folder / ".venv").exists():
+        (folder / ".venv").symlink_to(ROOT / ".venv")
+    script = session.replace("http://127.0.0.1:8080", stack.dev["base_url"])
+    done = subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, f"{done.stderr}\n{script}"
+    assert '"type":"unauthorized"' not in done.stdout
+    return done.stdout
+
+
+def test_the_readme_conversation_works_as_pasted(running_stack: RunningStack, tmp_path: Path) -> None:
+    (conversation,) = sessions("README.md")
+
+    said = run(conversation, running_stack, tmp_path)
+
+    assert '"status":"accepted"' in said
+    (mail,) = wait_for(lambda: Client.of(running_stack).mails_to("alice@example.com"), bool)
+    assert mail["subject"] == "Your order has shipped"
+
+
+@pytest.mark.parametrize("page", ["docs/sending.md", "docs/local-stack.md"])
+def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: RunningStack, tmp_path: Path) -> None:
+    found = sessions(page)
+
+    said = [run(f"{PREAMBLE}\n{session}", running_stack, tmp_path) for session in found]
+
+    assert found
+    assert not any(f'"status":{digit}' in one for one in said for digit in ("404", "409", "5"))
