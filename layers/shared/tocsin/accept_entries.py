@@ -13,7 +13,7 @@ from tocsin import strict_json
 from tocsin.accept import Accepted, Asked, KeyReused, Sender, accept, send_at_is_too_far
 from tocsin.database import tenant_transaction
 from tocsin.ids import as_uuid
-from tocsin.intents import MAX_BODY, Intent, errors_of
+from tocsin.intents import KEY, MAX_BODY, Intent, errors_of
 from tocsin.store import malformed_intents, tenants
 
 MAX_RAW = 8 * 1024
@@ -104,7 +104,7 @@ def _tenant(conn: Connection[Any], fields: dict[str, Any], defaults: Defaults) -
 def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
     key = fields.get("idempotency_key", entry_id)
     producer = fields.get("producer", "")
-    if not isinstance(key, str) or not 1 <= len(key) <= 255 or not key.isascii() or not key.isprintable():
+    if not isinstance(key, str) or not KEY.fullmatch(key):
         raise Malformed("schema", "idempotency_key must be 1 to 255 printable ASCII characters", fields)
     if not isinstance(producer, str) or len(producer) > 100:
         raise Malformed("schema", "producer must be a string of at most 100 characters", fields)

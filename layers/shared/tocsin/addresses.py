@@ -4,7 +4,7 @@ import re
 
 _LOCAL = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_EMAIL = re.compile(rf"(?P<local>{_LOCAL})@(?P<domain>(?:{_LABEL}\.)+{_LABEL})")
+_EMAIL = re.compile(rf"{_LOCAL}@(?:{_LABEL}\.)+(?=[^.]*[A-Za-z]){_LABEL}")  # the last label is a name: no IP address
 _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
 
 

@@ -1,5 +1,6 @@
 """The HTTP door: from an API Gateway event to an endpoint and back, with every failure as a problem document."""
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -112,21 +113,22 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
     by_route = {endpoint.route: endpoint for endpoint in endpoints}
 
     def handler(event: Event, context: Any) -> Event:
-        request = _request(event)
+        request_id = event.get("requestContext", {}).get("requestId", "")
+        route = event.get("routeKey", "")
         try:
-            endpoint = by_route.get(event.get("routeKey", ""))
-            response = _run(endpoint, request) if endpoint else otherwise(request)
+            request = _request(event, request_id)
+            endpoint = by_route.get(route)
+            return _answer(_run(endpoint, request) if endpoint else otherwise(request), request_id)
         except Problem as problem:
-            response = _problem(problem, request)
+            return _problem(problem, request_id)
         except database.DatabaseUnavailable as error:
-            log.error("database unavailable", extra={"request_id": request.request_id, "error": str(error)})
-            response = _problem(problems.unavailable("The database cannot be reached just now."), request)
+            log.error("database unavailable", extra={"request_id": request_id, "error": str(error)})
+            return _problem(problems.unavailable("The database cannot be reached just now."), request_id)
         except Exception:
-            log.exception("request failed", extra={"request_id": request.request_id, "route": event.get("routeKey")})
-            response = _problem(
-                Problem(500, "internal", "Something went wrong", "The request id finds the cause in the log."), request
+            log.exception("request failed", extra={"request_id": request_id, "route": route})
+            return _problem(
+                Problem(500, "internal", "Something went wrong", "The request id finds the cause in the log."), request_id
             )
-        return _answer(response, request)
 
     return handler
 
@@ -154,16 +156,10 @@ def _bearer(request: Request) -> str:
     return presented.strip() if scheme.lower() == "bearer" else ""
 
 
-def _request(event: Event) -> Request:
-    context = event.get("requestContext", {})
-    http = context.get("http", {})
+def _request(event: Event, request_id: str) -> Request:
+    http = event.get("requestContext", {}).get("http", {})
     body = event.get("body") or ""
-    if event.get("isBase64Encoded"):
-        import base64  # noqa: PLC0415 - rare
-
-        raw = base64.b64decode(body)
-    else:
-        raw = body.encode("utf-8", "surrogatepass")
+    raw = _decoded(body) if event.get("isBase64Encoded") else body.encode("utf-8", "surrogatepass")
     return Request(
         method=http.get("method", ""),
         path=event.get("rawPath", ""),
@@ -171,27 +167,34 @@ def _request(event: Event) -> Request:
         query=_query(event.get("rawQueryString", "")),
         headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
         body=raw,
-        request_id=context.get("requestId", ""),
+        request_id=request_id,
         source_ip=http.get("sourceIp", ""),
     )
+
+
+def _decoded(body: str) -> bytes:
+    try:
+        return base64.b64decode(body, validate=True)
+    except ValueError:
+        raise Problem(400, "invalid-body", "The body cannot be read", "It is not valid Base64.") from None
 
 
 def _query(raw: str) -> dict[str, str]:
     """The parameters; of a repeated one the last counts."""
     pairs = (part.partition("=") for part in raw.split("&") if part)
-    return {unquote_plus(name): unquote_plus(value) for name, _, value in pairs}
+    query = {unquote_plus(name): unquote_plus(value) for name, _, value in pairs}
+    if any("\x00" in text for pair in query.items() for text in pair):
+        raise problems.invalid("A query parameter holds the character U+0000.")
+    return query
 
 
-def _problem(problem: Problem, request: Request) -> Response:
-    return Response(
-        problem.status,
-        problem.body(request.request_id),
-        problem.headers | {"Content-Type": "application/problem+json"},
-    )
+def _problem(problem: Problem, request_id: str) -> Event:
+    headers = problem.headers | {"Content-Type": "application/problem+json"}
+    return _answer(Response(problem.status, problem.body(request_id), headers), request_id)
 
 
-def _answer(response: Response, request: Request) -> Event:
-    headers = {"Content-Type": "application/json", "X-Request-Id": request.request_id} | response.headers
+def _answer(response: Response, request_id: str) -> Event:
+    headers = {"Content-Type": "application/json", "X-Request-Id": request_id} | response.headers
     answer: Event = {"statusCode": response.status, "headers": headers}
     if response.body is not None:
         answer["body"] = json.dumps(response.body, default=_plain, ensure_ascii=False, separators=(",", ":"))

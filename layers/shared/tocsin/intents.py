@@ -20,7 +20,7 @@ from tocsin import addresses
 MAX_BODY = 256 * 1024
 MAX_RECIPIENTS = 1_000
 MAX_BATCH = 500
-DELIVERED_CHANNELS = ("email", "sms", "push", "in_app")
+KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")  # an idempotency key, wherever it comes from
 
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 

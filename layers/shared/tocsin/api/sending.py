@@ -14,11 +14,10 @@ from tocsin.accept import Accepted, Allowance, Asked, End, KeyReused, Sender, Un
 from tocsin.cancel import cancel as cancel_notification
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import as_uuid
-from tocsin.intents import MAX_BATCH, Closed, Intent
+from tocsin.intents import KEY, MAX_BATCH, Closed, Intent
 from tocsin.problems import Problem
 from tocsin.settings import settings
 
-_PRINTABLE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 _exhausted: dict[str, float] = {}  # rate subjects above their limit in this minute, so that a flood costs no query
 
@@ -90,7 +89,7 @@ def idempotency_key(header: str | None) -> str:
         key = re.sub(r"\\(.)", r"\1", quoted[1])
     else:
         key = "" if "," in text or text.startswith('"') else text  # two headers arrive joined by a comma
-    if not _PRINTABLE.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise Problem(
             400,
             "idempotency-key-invalid",
@@ -112,7 +111,7 @@ def _read_item(item: Any) -> Asked | Problem:
         if not isinstance(item, dict):
             raise problems.invalid("An intent must be an object.")
         key = item.get("idempotency_key")
-        if not isinstance(key, str) or not _PRINTABLE.fullmatch(key):
+        if not isinstance(key, str) or not KEY.fullmatch(key):
             raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
         return _asked(key, {name: part for name, part in item.items() if name != "idempotency_key"})
     except Problem as problem:

@@ -55,7 +55,7 @@ def every_endpoint() -> list[Endpoint]:
 @cache
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     pairs = (endpoint.route.split(" ", 1) for endpoint in every_endpoint())
-    return [(method, re.compile(re.sub(r"\{\w+\}", "[^/]+", path))) for method, path in pairs]
+    return [(method, re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)))) for method, path in pairs]
 
 
 ENDPOINTS = [

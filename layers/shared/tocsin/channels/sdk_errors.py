@@ -102,7 +102,7 @@ _LOCAL = {
     "EndpointConnectionError": T,
     "ConnectTimeoutError": T,
     "ProxyConnectionError": T,
-    "SSLError": T,
+    "SSLError": A,  # the SDK wraps every TLS error in it, also those after the request was sent
     "ReadTimeoutError": A,
     "ConnectionClosedError": A,
     "IncompleteReadError": A,
@@ -112,12 +112,16 @@ _LOCAL = {
 }
 
 
-def classify(service: str, error: Exception, *, nothing_was_sent: bool = False) -> Failure:
+def classify(service: str, error: Exception) -> Failure:
     response: dict[str, Any] | None = getattr(error, "response", None)
-    failure = _from_service(service, response) if isinstance(response, dict) else _from_sdk(error)
-    if nothing_was_sent and failure.kind is A:
-        return Failure(T, failure.code, failure.message)
-    return failure
+    return _from_service(service, response) if isinstance(response, dict) else _from_sdk(error)
+
+
+def classify_preparation(service: str, error: Exception) -> Failure:
+    """An error of a call that sends nothing (making a push endpoint): never ambiguous, and never the device's fault."""
+    failure = classify(service, error)
+    kind = {A: T}.get(failure.kind, C if failure.device_gone else failure.kind)
+    return Failure(kind, failure.code, failure.message, failure.retry_after, failure.pause)
 
 
 def _from_service(service: str, response: dict[str, Any]) -> Failure:
@@ -142,6 +146,8 @@ def _from_service(service: str, response: dict[str, Any]) -> Failure:
 
 
 def _from_sdk(error: Exception) -> Failure:
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):  # refused during the handshake
+        return Failure(T, type(error).__name__, _safe(error))
     for cls in type(error).__mro__:
         if cls.__name__ in _LOCAL:
             return Failure(_LOCAL[cls.__name__], type(error).__name__, _safe(error))
@@ -155,4 +161,4 @@ def _safe(error: Exception) -> str:
 
 def _retry_after(headers: dict[str, str]) -> timedelta | None:
     value = headers.get("retry-after", "")
-    return timedelta(seconds=int(value)) if value.isdigit() else None
+    return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) <= 6 else None

@@ -32,6 +32,6 @@ class SesEmail:
                 EmailTags=[{"Name": name, "Value": value} for name, value in message.tags.items()],
                 ConfigurationSetName=self.configuration_set,
             )
+            return Accepted(answer["MessageId"])
         except Exception as error:
             return sdk_errors.classify("ses", error)
-        return Accepted(answer["MessageId"])

@@ -25,9 +25,9 @@ class SnsSms:
             attributes["AWS.SNS.SMS.SenderID"] = {"DataType": "String", "StringValue": self.sender_id}
         try:
             answer = self.client.publish(PhoneNumber=message.phone, Message=_shorten(text, MAX_SMS), MessageAttributes=attributes)
+            return Accepted(answer["MessageId"])
         except Exception as error:
             return sdk_errors.classify("sns", error)
-        return Accepted(answer["MessageId"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ class SnsPush:
                         f"no SNS platform application is configured for {message.device_platform}",
                     )
                 endpoint = made = self._make_endpoint(application, message.device_token)
-        except Exception as error:
-            return sdk_errors.classify("sns", error, nothing_was_sent=True)
+        except Exception as error:  # every way to fail has a class; see sdk_errors
+            return sdk_errors.classify_preparation("sns", error)
         try:
             answer = self.client.publish(TargetArn=endpoint, MessageStructure="json", Message=_push_body(message))
+            return Accepted(answer["MessageId"], endpoint_arn=made)
         except Exception as error:
             return sdk_errors.classify("sns", error)
-        return Accepted(answer["MessageId"], endpoint_arn=made)
 
     def _make_endpoint(self, application: str, token: str) -> str:
         answer = self.client.create_platform_endpoint(PlatformApplicationArn=application, Token=token)
@@ -65,10 +65,28 @@ class SnsPush:
 
 
 def _push_body(message: Message) -> str:
-    title, text = message.content.title, _shorten(message.content.text, 1_000)
-    apns = json.dumps({"aps": {"alert": {"title": title, "body": text}}})
-    fcm = json.dumps({"fcmV1Message": {"message": {"notification": {"title": title, "body": text}}}})
-    return json.dumps({"default": text, "APNS": apns, "APNS_SANDBOX": apns, "GCM": fcm})
+    """The words for each platform, which takes at most 4 KiB of JSON."""
+    title, text = _fit(message.content.title, 400), _fit(message.content.text, 2_400)
+    apns = _json({"aps": {"alert": {"title": title, "body": text}}})
+    fcm = _json({"fcmV1Message": {"message": {"notification": {"title": title, "body": text}}}})
+    return _json({"default": text, "APNS": apns, "APNS_SANDBOX": apns, "GCM": fcm})
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _fit(text: str, limit: int) -> str:
+    """As much of the text as fits into so many bytes of JSON."""
+    if len(_json(text).encode()) <= limit:
+        return text
+    kept, room = [], limit - 5  # two quotes and the ellipsis
+    for character in text:
+        room -= len(_json(character).encode()) - 2
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
 
 
 def _shorten(text: str, limit: int) -> str:

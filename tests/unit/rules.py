@@ -1,0 +1,150 @@
+"""The rules of the house as checks: each takes a module and returns what breaks the rule, with its place."""
+
+import ast
+import re
+import sys
+from collections.abc import Callable
+
+from tests.unit.source import LAYER, Module, calls, imports, texts
+
+Rule = Callable[[Module], list[str]]
+
+_SQL = re.compile(
+    r"\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+ SET|MERGE INTO|VALUES|RETURNING|BEGIN|COMMIT|ROLLBACK|SAVEPOINT"
+    r"|SET (?:LOCAL|ROLE|SESSION)|GRANT|REVOKE|TRUNCATE|(?:ALTER|CREATE|DROP) [A-Z]+)\b"
+)
+_OTHER_CLOCKS = re.compile(
+    r"\b(?:now\s*\(|(?:clock|statement|transaction)_timestamp\b|CURRENT_(?:TIMESTAMP|DATE|TIME)\b|LOCALTIME(?:STAMP)?|timeofday)",
+    re.I,
+)
+_TRANSACTIONS = {"transaction", "commit", "rollback", "pipeline", "tenant_transaction", "key_transaction"}
+_CONFIDENTIAL = re.compile(r"(digest|secret|hash|password|signature|checksum|hmac|token|presented)(es|s)?$|^mac$", re.I)
+_NETWORK = {"requests", "urllib", "urllib3", "http", "httpx", "aiohttp", "socket", "ftplib", "smtplib", "telnetlib"}
+
+# SQL that does not belong to a table, and so to no module of store/: the exact statements, each with its reason.
+ALLOWED_SQL = {
+    f"{LAYER}/database.py": {
+        "BEGIN": "the one place that opens transactions, pipelined with their first statement",
+        "COMMIT": "the same",
+        "SELECT set_config(%s, %s, true)": "whose rows a transaction sees is a matter of the connection",
+        "SELECT 1": "is an idle connection still alive?",
+    },
+    f"{LAYER}/migrate.py": {"ALTER ROLE {} PASSWORD {}": "a role is no table, and DDL takes no parameters"},
+    "functions/migrate/app.py": {
+        "GRANT tocsin_worker TO CURRENT_USER": "the deployment acts as the role that sees every tenant",
+        "SET ROLE tocsin_worker": "the same",
+    },
+}
+# execute() with something else than a literal, each with its reason.
+ALLOWED_EXECUTE = {
+    f"{LAYER}/migrate.py": {
+        "(folder / 'setup' / 'roles.sql').read_bytes()": "a file of ours, run as it is",
+        "sql.SQL('ALTER ROLE {} PASSWORD {}').format(sql.Identifier(role), sql.Literal(password))": "psycopg quotes both",
+    }
+}
+# What leaves the process by another way than boto3 and psycopg, each with its reason.
+ALLOWED_NETWORK = {"functions/migrate/app.py": {"urllib.request": "CloudFormation wants its answer at a presigned URL"}}
+ALLOWED_NAMES = {f"{LAYER}/api/service.py": "the service as the API's subject: health, readiness, its own description"}
+FORBIDDEN_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "service", "services", "lib"}
+
+
+def sql_outside_the_store(module: Module) -> list[str]:
+    if module.is_store:
+        return []
+    allowed = ALLOWED_SQL.get(module.path, {})
+    return [module.at(node, text) for node, text in texts(module) if _SQL.search(text) and text not in allowed]
+
+
+def sql_that_is_built(module: Module) -> list[str]:
+    """An f-string, %, + or .format in execute(): anything but a literal that a reader sees whole."""
+    allowed = ALLOWED_EXECUTE.get(module.path, {})
+    found = []
+    for call, name in calls(module):
+        if name in ("execute", "executemany", "copy") and call.args:
+            query = call.args[0]
+            is_literal = isinstance(query, ast.Constant) and isinstance(query.value, str)
+            if not is_literal and ast.unparse(query) not in allowed:
+                found.append(module.at(call, ast.unparse(query)))
+    return found
+
+
+def clocks_in_sql(module: Module) -> list[str]:
+    """Only tocsin_now() tells the time, so that tests can steer it and workers cannot."""
+    if not module.is_store:
+        return []
+    return [module.at(node, match[0]) for node, text in texts(module) for match in _OTHER_CLOCKS.finditer(text)]
+
+
+def transactions_in_the_store(module: Module) -> list[str]:
+    return [module.at(call, name) for call, name in calls(module) if module.is_store and name in _TRANSACTIONS]
+
+
+def secrets_compared_in_haste(module: Module) -> list[str]:
+    """== stops at the first difference and so tells how far a guess was right; hmac.compare_digest does not."""
+    found = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Compare) and any(isinstance(operator, ast.Eq | ast.NotEq) for operator in node.ops):
+            names = [_last_name(side) for side in (node.left, *node.comparators)]
+            if any(_CONFIDENTIAL.search(name) for name in names):
+                found.append(module.at(node, ast.unparse(node)))
+    return found
+
+
+def other_ways_to_the_network(module: Module) -> list[str]:
+    allowed = ALLOWED_NETWORK.get(module.path, {})
+    return [
+        module.at(node, name)
+        for node, name in imports(module)
+        if name.split(".")[0] in _NETWORK and not name.startswith("urllib.parse") and name not in allowed
+    ]
+
+
+def strangers_in_a_door(module: Module) -> list[str]:
+    """A door imports the standard library, Powertools and the house; the migrate door also the driver."""
+    if not module.path.startswith("functions/"):
+        return []
+    known = {*sys.stdlib_module_names, "aws_lambda_powertools", "tocsin"}
+    known |= {"psycopg"} if module.path == "functions/migrate/app.py" else set()
+    return [module.at(node, name) for node, name in imports(module) if name.split(".")[0] not in known]
+
+
+def sdk_at_import(module: Module) -> list[str]:
+    """The SDK is the slowest thing a cold start can do; whoever needs it imports it then."""
+    sdk = {"boto3", "botocore"}
+    return [module.at(node, name) for node, name in imports(module, top_level_only=True) if name.split(".")[0] in sdk]
+
+
+def modules_without_a_sentence(module: Module) -> list[str]:
+    sentence = ast.get_docstring(module.tree) or ""
+    return [] if sentence.split("\n")[0].endswith((".", "?", "!")) else [module.at(module.tree, "has no opening sentence")]
+
+
+def names_that_say_nothing(module: Module) -> list[str]:
+    parts = module.path.removesuffix(".py").split("/")
+    return [module.path] if FORBIDDEN_NAMES & set(parts) and module.path not in ALLOWED_NAMES else []
+
+
+def _last_name(side: ast.expr) -> str:
+    match side:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(func=called):
+            return _last_name(called)
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
+            return name or _last_name(value)
+        case _:
+            return ""
+
+
+RULES: list[Rule] = [
+    sql_outside_the_store,
+    sql_that_is_built,
+    clocks_in_sql,
+    transactions_in_the_store,
+    secrets_compared_in_haste,
+    other_ways_to_the_network,
+    strangers_in_a_door,
+    sdk_at_import,
+    modules_without_a_sentence,
+    names_that_say_nothing,
+]

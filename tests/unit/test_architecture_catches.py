@@ -1,0 +1,84 @@
+"""Each rule of the house catches what it is there for: a net that never caught anything proves nothing."""
+
+import ast
+
+import pytest
+
+from tests.unit import rules
+from tests.unit.rules import Rule
+from tests.unit.source import LAYER, Module
+
+STORE, HOUSE, DOOR = f"{LAYER}/store/things.py", f"{LAYER}/things.py", "functions/things/app.py"
+
+BREACHES: list[tuple[Rule, str, str]] = [
+    (rules.sql_outside_the_store, HOUSE, 'conn.execute("SELECT id FROM users")'),
+    (rules.sql_outside_the_store, DOOR, 'QUERY = """\n  UPDATE users SET email = NULL\n"""'),
+    (rules.sql_outside_the_store, HOUSE, 'q = "DELETE FROM users"'),
+    (rules.sql_outside_the_store, HOUSE, 'conn.execute("BEGIN")'),
+    (rules.sql_outside_the_store, HOUSE, 'q = f"INSERT INTO {table} DEFAULT VALUES"'),
+    (rules.sql_outside_the_store, f"{LAYER}/database.py", 'conn.execute("SELECT 2")'),
+    (rules.sql_that_is_built, STORE, 'conn.execute(f"SELECT {column} FROM users")'),
+    (rules.sql_that_is_built, STORE, 'conn.execute("SELECT %s FROM users" % column)'),
+    (rules.sql_that_is_built, STORE, 'conn.execute("SELECT " + column)'),
+    (rules.sql_that_is_built, STORE, 'conn.execute("SELECT {}".format(column))'),
+    (rules.sql_that_is_built, STORE, "conn.cursor().execute(query)"),
+    (rules.sql_that_is_built, f"{LAYER}/migrate.py", 'conn.execute(f"ALTER ROLE {role}")'),
+    (rules.clocks_in_sql, STORE, 'conn.execute("SELECT now()")'),
+    (rules.clocks_in_sql, STORE, 'conn.execute("SELECT NOW ()")'),
+    (rules.clocks_in_sql, STORE, 'conn.execute("SELECT CURRENT_TIMESTAMP")'),
+    (rules.clocks_in_sql, STORE, 'conn.execute("SELECT clock_timestamp()")'),
+    (rules.transactions_in_the_store, STORE, "conn.commit()"),
+    (rules.transactions_in_the_store, STORE, "with conn.transaction():\n    pass"),
+    (rules.transactions_in_the_store, STORE, "with conn.pipeline():\n    pass"),
+    (rules.transactions_in_the_store, STORE, "with tenant_transaction(conn, tenant_id):\n    pass"),
+    (rules.secrets_compared_in_haste, HOUSE, "key.key_hash == key_hash"),
+    (rules.secrets_compared_in_haste, HOUSE, "digest(a) != b"),
+    (rules.secrets_compared_in_haste, HOUSE, "hmac.new(k, m).digest() == given"),
+    (rules.secrets_compared_in_haste, DOOR, 'secret["password"] == given'),
+    (rules.other_ways_to_the_network, HOUSE, "import requests"),
+    (rules.other_ways_to_the_network, HOUSE, "from urllib.request import urlopen"),
+    (rules.other_ways_to_the_network, HOUSE, "def f():\n    import http.client"),
+    (rules.other_ways_to_the_network, DOOR, "import urllib.request"),
+    (rules.strangers_in_a_door, DOOR, "import pydantic"),
+    (rules.strangers_in_a_door, DOOR, "import psycopg"),
+    (rules.strangers_in_a_door, DOOR, "from boto3 import client"),
+    (rules.sdk_at_import, HOUSE, "import boto3"),
+    (rules.sdk_at_import, HOUSE, "if True:\n    from botocore.config import Config"),
+    (rules.sdk_at_import, HOUSE, "class A:\n    import boto3"),
+    (rules.modules_without_a_sentence, HOUSE, "x = 1"),
+    (rules.modules_without_a_sentence, HOUSE, '"""no sentence"""'),
+    (rules.names_that_say_nothing, f"{LAYER}/utils.py", ""),
+    (rules.names_that_say_nothing, f"{LAYER}/helpers/text.py", ""),
+    (rules.names_that_say_nothing, "functions/common/app.py", ""),
+]
+
+FINE: list[tuple[Rule, str, str]] = [
+    (rules.sql_outside_the_store, STORE, 'conn.execute("SELECT 1")'),
+    (rules.sql_outside_the_store, HOUSE, '"""SELECT is only mentioned here."""'),
+    (rules.sql_outside_the_store, HOUSE, 'Endpoint("DELETE /v1/users/{id}", "manage", f, "Select a user, or update one")'),
+    (rules.sql_that_is_built, STORE, 'conn.execute("SELECT %(id)s", {"id": 1})'),
+    (rules.clocks_in_sql, STORE, 'conn.execute("SELECT tocsin_now()")'),
+    (rules.clocks_in_sql, HOUSE, 'x = "now()"'),
+    (rules.transactions_in_the_store, HOUSE, "with conn.pipeline():\n    pass"),
+    (rules.secrets_compared_in_haste, HOUSE, "hmac.compare_digest(key.key_hash, key_hash)"),
+    (rules.secrets_compared_in_haste, HOUSE, "asked.fingerprint == first.fingerprint"),
+    (rules.other_ways_to_the_network, HOUSE, "from urllib.parse import quote"),
+    (rules.strangers_in_a_door, DOOR, "import json\nfrom aws_lambda_powertools import Logger\nfrom tocsin import aws"),
+    (rules.sdk_at_import, HOUSE, "def client():\n    import boto3"),
+    (rules.modules_without_a_sentence, HOUSE, '"""A sentence."""'),
+    (rules.names_that_say_nothing, f"{LAYER}/api/service.py", ""),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), BREACHES)
+def test_a_breach_is_caught(rule: Rule, path: str, source: str) -> None:
+    assert rule(Module(path, ast.parse(source)))
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), FINE)
+def test_what_is_fine_is_left_alone(rule: Rule, path: str, source: str) -> None:
+    assert rule(Module(path, ast.parse(source))) == []
+
+
+def test_every_rule_has_caught_something() -> None:
+    assert {rule.__name__ for rule, _, _ in BREACHES} == {rule.__name__ for rule in rules.RULES}

@@ -1,0 +1,176 @@
+"""The gate: every rule, and which of two rules speaks first."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from tests.unit.claims import NOW, WINDOW, a_claim, a_lane, unanswered
+from tocsin import gate
+from tocsin.gate import AwaitEvidence, Decision, Defer, End, Proven, Send
+from tocsin.store.outbox import Claimed
+
+LONG_AGO = WINDOW + timedelta(minutes=1)
+LATELY = timedelta(minutes=1)
+
+CANCELLED: dict[str, Any] = {"cancelled_at": NOW}
+EXPIRED: dict[str, Any] = {"expires_at": NOW}
+POISONOUS: dict[str, Any] = {"claim_count": 4}
+NO_ADDRESS: dict[str, Any] = {"email": None, "phone": None, "device_enabled": None}
+
+
+def decided(claimed: Claimed, *, lane_is_closed: bool = False) -> Decision:
+    return gate.decide(claimed, lane=a_lane() if lane_is_closed else None, evidence_window=WINDOW)
+
+
+@pytest.mark.parametrize("channel", ["email", "sms", "push"])
+def test_a_delivery_with_nothing_in_its_way_goes_out(channel: str) -> None:
+    assert decided(a_claim(channel=channel)) == Send()
+
+
+def test_a_cancelled_one_ends_cancelled() -> None:
+    assert decided(a_claim(**CANCELLED)) == End("cancelled", "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("expires_in", "decision"),
+    [
+        (timedelta(microseconds=-1), End("skipped", "expired")),
+        (timedelta(0), End("skipped", "expired")),
+        (timedelta(microseconds=1), Send()),
+    ],
+)
+def test_it_expires_at_the_very_moment_it_says(expires_in: timedelta, decision: Decision) -> None:
+    assert decided(a_claim(expires_at=NOW + expires_in)) == decision
+
+
+@pytest.mark.parametrize(
+    ("channel", "missing"),
+    [
+        ("email", {"email": None}),
+        ("email", {"email": ""}),
+        ("sms", {"phone": None}),
+        ("sms", {"phone": ""}),
+        ("push", {"device_enabled": None}),
+        ("push", {"device_enabled": False}),
+    ],
+)
+def test_a_channel_without_its_own_address_is_skipped(channel: str, missing: dict[str, Any]) -> None:
+    assert decided(a_claim(channel=channel, **missing)) == End("skipped", "no_address")
+
+
+def test_a_closed_lane_defers_to_the_time_it_resumes_and_says_why() -> None:
+    lane = a_lane()
+
+    decision = gate.decide(a_claim(), lane=lane, evidence_window=WINDOW)
+
+    assert decision == Defer("lane_stopped: AccountSuspendedException", lane.resume_at)
+
+
+def test_a_lane_whose_pause_is_over_lets_the_next_one_try() -> None:
+    assert gate.decide(a_claim(), lane=a_lane(is_closed=False), evidence_window=WINDOW) == Send()
+
+
+@pytest.mark.parametrize("claim_count", [1, 2, 3])
+def test_three_claims_are_not_yet_poison(claim_count: int) -> None:
+    assert decided(a_claim(claim_count=claim_count)) == Send()
+
+
+def test_the_fourth_claim_after_three_without_an_outcome_is_poison() -> None:
+    decision = decided(a_claim(claim_count=4))
+
+    assert isinstance(decision, End)
+    assert (decision.status, decision.reason) == ("dead_letter", "poison")
+
+
+@pytest.mark.parametrize(
+    ("since", "waits"),
+    [
+        (timedelta(0), True),
+        (WINDOW - timedelta(microseconds=1), True),
+        (WINDOW, False),
+        (WINDOW + timedelta(microseconds=1), False),
+    ],
+)
+def test_evidence_is_awaited_until_the_window_ends_and_not_a_moment_longer(since: timedelta, waits: bool) -> None:
+    decision = decided(unanswered(since))
+
+    assert decision == (AwaitEvidence(2, NOW - since + WINDOW) if waits else Send(supersedes=2))
+
+
+@pytest.mark.parametrize("channel", ["email", "push"])
+def test_after_silence_email_and_push_are_sent_once_more(channel: str) -> None:
+    assert decided(unanswered(LONG_AGO, channel=channel)) == Send(supersedes=2)
+
+
+def test_after_silence_an_sms_waits_for_a_person() -> None:
+    decision = decided(unanswered(LONG_AGO, channel="sms"))
+
+    assert isinstance(decision, End)
+    assert (decision.status, decision.reason) == ("dead_letter", "ambiguous")
+
+
+@pytest.mark.parametrize(("attempt_count", "is_over"), [(4, False), (5, True), (6, True)])
+def test_silence_after_the_last_attempt_waits_for_a_person_too(attempt_count: int, is_over: bool) -> None:
+    decision = decided(unanswered(LONG_AGO, attempt_count=attempt_count, max_attempts=5))
+
+    assert (isinstance(decision, End) and decision.reason == "ambiguous") if is_over else decision == Send(supersedes=2)
+
+
+def test_an_attempt_proven_accepted_is_not_sent_again() -> None:
+    claimed = unanswered(LATELY, open_attempt_outcome="accepted", open_attempt_message_id="m-1")
+
+    assert decided(claimed) == Proven(2, "ses", "m-1")
+
+
+@pytest.mark.parametrize("outcome", [None, "unknown"])
+def test_an_attempt_noted_as_unknown_is_awaited_like_an_open_one(outcome: str | None) -> None:
+    assert isinstance(decided(unanswered(LATELY, open_attempt_outcome=outcome)), AwaitEvidence)
+
+
+def test_an_open_attempt_whose_row_is_gone_counts_as_silence() -> None:
+    assert decided(unanswered(LATELY, open_attempt_started_at=None)) == Send(supersedes=2)
+
+
+RULES: list[tuple[str, dict[str, Any]]] = [
+    ("Proven", {"attempt_open": True, "open_attempt_outcome": "accepted", "open_attempt_started_at": NOW - LATELY}),
+    ("AwaitEvidence", {"attempt_open": True, "open_attempt_started_at": NOW - LATELY}),
+    ("poison", POISONOUS),
+    ("cancelled", CANCELLED),
+    ("expired", EXPIRED),
+    ("no_address", NO_ADDRESS),
+    ("Send", {"attempt_open": True, "last_attempt_no": 2, "open_attempt_started_at": NOW - LONG_AGO}),
+]
+
+
+def named(decision: Decision) -> str:
+    return decision.reason if isinstance(decision, End) else type(decision).__name__
+
+
+@pytest.mark.parametrize("first", range(len(RULES)))
+def test_of_all_the_rules_that_speak_the_first_decides(first: int) -> None:
+    special: dict[str, Any] = {}
+    for _, condition in reversed(RULES[first:]):
+        special |= condition
+
+    decision = decided(a_claim(**special))
+
+    assert named(decision) == RULES[first][0]
+
+
+@pytest.mark.parametrize(
+    "special", [POISONOUS, CANCELLED, EXPIRED, NO_ADDRESS], ids=["poison", "cancelled", "expired", "no address"]
+)
+def test_a_closed_lane_is_the_last_to_speak(special: dict[str, Any]) -> None:
+    assert isinstance(decided(a_claim(**special), lane_is_closed=True), End)
+
+
+def test_a_closed_lane_holds_back_a_second_copy_as_it_does_a_first_one() -> None:
+    assert isinstance(decided(unanswered(LONG_AGO), lane_is_closed=True), Defer)
+
+
+def test_the_gate_asks_no_clock_but_the_one_of_the_claim() -> None:
+    years_later = replace(a_claim(expires_at=NOW), claimed_at=NOW - timedelta(days=3650))
+
+    assert decided(years_later) == Send()

@@ -1,0 +1,164 @@
+"""The HTTP door: every request gets an answer, and every failure is a problem document."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.unit.http_events import Answer, an_event, ask
+from tocsin import problems
+from tocsin.database import DatabaseUnavailable
+from tocsin.http import Endpoint, Request, Response, door
+from tocsin.problems import Problem
+
+SECRET = "postgres password hunter2 in /opt/python"
+
+
+def answer(run: Any, **event: Any) -> Answer:
+    """What a door with one open endpoint answers when that does this."""
+    return ask(door([Endpoint("POST /x", None, run, "x")]), an_event("POST /x", **event))
+
+
+def raising(error: Exception) -> Any:
+    def run(request: Request) -> Response:
+        raise error
+
+    return run
+
+
+def seen(**event: Any) -> Request:
+    """The request as an endpoint sees it."""
+    requests: list[Request] = []
+
+    def run(request: Request) -> Response:
+        requests.append(request)
+        return Response(200)
+
+    answer(run, **event)
+    return requests[0]
+
+
+def test_an_answer_is_json_with_the_request_id() -> None:
+    got = answer(lambda request: Response(202, {"a": "ü"}, {"X-More": "1"}))
+
+    assert (got.status, got.body) == (202, {"a": "ü"})
+    assert got.headers == {"Content-Type": "application/json", "X-Request-Id": "req-1", "X-More": "1"}
+
+
+def test_times_and_ids_are_answered_as_text() -> None:
+    at = datetime(2026, 11, 15, 13, 0, tzinfo=timezone(timedelta(hours=1)))
+
+    got = answer(lambda request: Response(200, {"at": at, "utc": at.astimezone(UTC), "id": UUID(int=1)}))
+
+    assert got.body == {
+        "at": "2026-11-15T12:00:00Z",
+        "utc": "2026-11-15T12:00:00Z",
+        "id": "00000000-0000-0000-0000-000000000001",
+    }
+
+
+def test_an_answer_without_a_body_has_none() -> None:
+    assert "body" not in answer(lambda request: Response(204)).raw
+
+
+def test_a_problem_is_answered_as_one_with_its_headers_and_errors() -> None:
+    problem = Problem(409, "in-flight", "Still running", "Wait.", [{"pointer": "/a", "message": "b"}], {"Retry-After": "1"})
+
+    got = answer(raising(problem))
+
+    assert got.is_problem
+    assert (got.status, got.body["type"], got.body["errors"]) == (409, "in-flight", [{"pointer": "/a", "message": "b"}])
+    assert got.headers["Retry-After"] == "1"
+
+
+def test_a_database_out_of_reach_is_a_503_that_says_when_to_come_back() -> None:
+    got = answer(raising(DatabaseUnavailable(SECRET)))
+
+    assert got.is_problem
+    assert (got.status, got.body["type"]) == (503, "unavailable")
+    assert int(got.headers["Retry-After"]) >= 1
+    assert "hunter2" not in got.raw["body"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError(SECRET), KeyError(SECRET), AssertionError(SECRET), RecursionError(SECRET)])
+def test_an_unforeseen_fault_is_a_500_that_tells_nothing_of_itself(error: Exception) -> None:
+    got = answer(raising(error))
+
+    assert got.is_problem
+    assert (got.status, got.body["type"]) == (500, "internal")
+    for word in ("hunter2", "/opt", "Error", "Traceback"):
+        assert word not in got.raw["body"]
+
+
+def test_an_answer_that_cannot_be_written_is_a_500_too() -> None:
+    got = answer(lambda request: Response(200, {"a": object()}))
+
+    assert got.is_problem
+    assert got.status == 500
+
+
+def test_a_body_that_only_pretends_to_be_base64_is_a_400() -> None:
+    got = answer(lambda request: Response(200), body="abcde", isBase64Encoded=True)
+
+    assert got.is_problem
+    assert got.status == 400
+
+
+def test_a_route_that_no_endpoint_serves_is_a_404() -> None:
+    got = ask(door([]), an_event("GET /nowhere"))
+
+    assert got.is_problem
+    assert got.status == 404
+
+
+@pytest.mark.parametrize("event", [{}, {"requestContext": {}}, {"headers": None, "body": None, "pathParameters": None}])
+def test_an_event_with_hardly_anything_in_it_still_gets_an_answer(event: dict[str, Any]) -> None:
+    got = Answer(door([])(event, None))
+
+    assert got.status == 404
+    assert "X-Request-Id" in got.headers
+
+
+def test_the_names_of_headers_are_read_in_any_case() -> None:
+    headers = seen(headers={"Content-TYPE": "text/plain", "x-thing": "1"}).headers
+
+    assert headers == {"content-type": "text/plain", "x-thing": "1"}
+
+
+def test_a_body_in_base64_is_read_as_the_bytes_it_stands_for() -> None:
+    assert seen(body="eyJhIjoi/yJ9", isBase64Encoded=True).body == b'{"a":"\xff"}'
+    assert seen(body='{"a":"ü"}').body == '{"a":"ü"}'.encode()
+    assert seen().body == b""
+
+
+def test_the_query_is_decoded_and_the_last_of_a_repeated_name_counts() -> None:
+    query = seen(rawQueryString="a=1&b=x%20y+z&c&a=2&d=%E4%B8%AD&e=1=2&&f=").query
+
+    assert query == {"a": "2", "b": "x y z", "c": "", "d": "中", "e": "1=2", "f": ""}
+
+
+@pytest.mark.parametrize("query", ["type=%00", "a=1&user_id=x%00y", "%00=1"])
+def test_a_nul_in_the_query_which_postgres_cannot_hold_is_refused_at_the_door(query: str) -> None:
+    got = answer(lambda request: Response(200), rawQueryString=query)
+
+    assert got.is_problem
+    assert got.status in (400, 422)
+
+
+@pytest.mark.parametrize(
+    ("header", "trace_id"),
+    [
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "0af7651916cd43dd8448eb211c80319c"),
+        ("", ""),
+        ("garbage", ""),
+        ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", ""),
+        ("00-0af7651916cd43dd8448eb211c80319c", ""),
+    ],
+)
+def test_the_trace_id_is_taken_from_a_whole_traceparent_only(header: str, trace_id: str) -> None:
+    assert seen(headers={"Traceparent": header}).trace_id == trace_id
+
+
+def test_what_a_problem_says_by_default_is_an_empty_list_of_errors_left_out() -> None:
+    assert "errors" not in problems.not_found("thing").body("r")

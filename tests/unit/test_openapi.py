@@ -1,0 +1,119 @@
+"""The OpenAPI document describes what is served, all of it and nothing else."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.unit.http_events import an_event, ask
+from tocsin.api import asking, managing, sending, service
+from tocsin.http import Endpoint, door
+from tocsin.keys import SCOPES
+
+EVERY = service.every_endpoint()
+SERVED = {endpoint.route for endpoint in EVERY}
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    answer = ask(door(service.ENDPOINTS), an_event("GET /v1/openapi.json"))
+    assert answer.status == 200
+    body: dict[str, Any] = answer.body
+    return body
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield f"{method.upper()} {path}", operation
+
+
+def references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        discriminator = part.get("discriminator")
+        if isinstance(discriminator, dict):
+            yield from discriminator.get("mapping", {}).values()
+        for inner in part.values():
+            yield from references(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from references(inner)
+
+
+def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
+    described = [route for route, _ in operations(document)]
+
+    assert sorted(described) == sorted(SERVED)
+    assert len(EVERY) == len(SERVED)
+
+
+def test_every_list_of_endpoints_is_served() -> None:
+    listed = [*sending.ENDPOINTS, *asking.ENDPOINTS, *managing.ENDPOINTS, *service.ENDPOINTS]
+
+    assert {endpoint.route for endpoint in listed} == SERVED
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    found = set(references(document))
+
+    assert "#/components/schemas/Intent" in found
+    for reference in found:
+        place: Any = document
+        for step in reference.removeprefix("#/").split("/"):
+            assert step in place, reference
+            place = place[step]
+
+
+def test_every_operation_has_a_name_of_its_own_and_a_summary(document: dict[str, Any]) -> None:
+    names = [operation["operationId"] for _, operation in operations(document)]
+
+    assert len(set(names)) == len(names)
+    assert all(operation["summary"] for _, operation in operations(document))
+
+
+def test_every_place_in_a_path_is_a_parameter(document: dict[str, Any]) -> None:
+    for route, operation in operations(document):
+        described = {one["name"] for one in operation["parameters"] if one["in"] == "path"}
+
+        assert described == set(re.findall(r"\{(\w+)\}", route))
+
+
+@pytest.mark.parametrize("endpoint", EVERY, ids=lambda endpoint: endpoint.route)
+def test_what_needs_a_key_says_so_and_names_its_scope(document: dict[str, Any], endpoint: Endpoint) -> None:
+    operation = dict(operations(document))[endpoint.route]
+
+    if endpoint.scope is None:
+        assert operation["security"] == []
+        assert "401" not in operation["responses"]
+    else:
+        assert endpoint.scope in SCOPES
+        assert operation["security"] == [{"key": []}]
+        assert endpoint.scope in operation["description"]
+        assert {"401", "403", str(endpoint.success)} <= operation["responses"].keys()
+
+
+@pytest.mark.parametrize("endpoint", [one for one in EVERY if one.body], ids=lambda endpoint: endpoint.route)
+def test_what_takes_a_body_describes_it(document: dict[str, Any], endpoint: Endpoint) -> None:
+    assert endpoint.body is not None
+    operation = dict(operations(document))[endpoint.route]
+
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+
+    assert schema == {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
+
+
+def test_only_the_service_itself_is_open_to_everyone() -> None:
+    assert {one.route for one in EVERY if one.scope is None} == {"GET /health", "GET /ready", "GET /v1/openapi.json"}
+
+
+def test_an_intent_is_described_as_closed(document: dict[str, Any]) -> None:
+    assert document["components"]["schemas"]["Intent"]["additionalProperties"] is False
+
+
+def test_it_is_json_that_says_its_version(document: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(document)) == document
+    assert document["openapi"].startswith("3.1")

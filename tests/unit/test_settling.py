@@ -1,0 +1,152 @@
+"""Each decision and each outcome has one record: an end with its reason, or a time to go on."""
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
+from tocsin import gate, settling
+from tocsin.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
+from tocsin.recovery_hints import hint_for
+from tocsin.store.attempts import Opened
+from tocsin.store.routes import Settlement
+
+OPENED = Opened(UUID(int=1), attempt_no=3, attempt_count=2, started_at=NOW)
+
+
+def failed(kind: FailureClass, pause: timedelta | None = None) -> Failure:
+    return Failure(kind, "Code", "words", pause=pause)
+
+
+def settled(outcome: Outcome, *, attempt: Opened = OPENED, doubt: bool = False) -> Settlement:
+    return settling.of_outcome(a_claim(), attempt, outcome, provider="ses", doubt=doubt, evidence_window=WINDOW)
+
+
+EVERY_OUTCOME = [Accepted("m-1"), NotSent("lease_running_out"), *(failed(kind) for kind in FailureClass)]
+EVERY_DECISION = [
+    gate.End("dead_letter", "poison", "why"),
+    gate.End("skipped", "expired"),
+    gate.End("cancelled", "cancelled"),
+    gate.Proven(2, "ses", "m-1"),
+    gate.AwaitEvidence(2, NOW + WINDOW),
+    gate.Defer("lane_stopped: x", NOW + timedelta(minutes=5)),
+]
+ENDS = ("published", "dead_letter", "skipped", "cancelled")
+
+
+@pytest.mark.parametrize("outcome", EVERY_OUTCOME, ids=str)
+def test_every_outcome_either_ends_the_route_or_says_when_it_goes_on(outcome: Outcome) -> None:
+    record = settled(outcome)
+
+    assert record.as_json()["ends"] == (record.status in ENDS)
+    assert record.attempt_no == 3
+    assert record.attempt_outcome is not None
+
+
+@pytest.mark.parametrize("decision", EVERY_DECISION, ids=str)
+def test_every_decision_either_ends_the_route_or_says_when_it_goes_on(decision: gate.End) -> None:
+    record = settling.of_decision(unanswered(WINDOW), decision)
+
+    assert record.as_json()["ends"] == (record.status in ENDS)
+    assert record.reason or record.status == "published"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "counts"),
+    [
+        (Accepted("m-1"), True),
+        (NotSent("x"), False),
+        (failed(FailureClass.TRANSIENT), True),
+        (failed(FailureClass.THROTTLED), False),
+        (failed(FailureClass.PERMANENT), True),
+        (failed(FailureClass.CONFIGURATION), False),
+        (failed(FailureClass.AMBIGUOUS), True),
+    ],
+    ids=str,
+)
+def test_only_what_was_really_tried_uses_an_attempt(outcome: Outcome, counts: bool) -> None:
+    assert settled(outcome).attempt_counts is counts
+
+
+def test_a_transient_failure_goes_on_after_its_back_off() -> None:
+    record = settled(failed(FailureClass.TRANSIENT))
+
+    assert record.reason == "retry"
+    assert record.delay is not None
+    assert timedelta(seconds=8) <= record.delay <= timedelta(seconds=12)  # the second try: 10 s, give or take a fifth
+
+
+@pytest.mark.parametrize(("attempt_count", "status"), [(4, "failed"), (5, "dead_letter"), (6, "dead_letter")])
+def test_the_last_of_its_attempts_ends_it_as_exhausted(attempt_count: int, status: str) -> None:
+    record = settled(failed(FailureClass.TRANSIENT), attempt=Opened(UUID(int=1), 3, attempt_count, NOW))
+
+    assert record.status == status
+    assert (record.reason == "exhausted") == (status == "dead_letter")
+
+
+def test_an_ambiguous_send_waits_for_evidence_from_its_start_on() -> None:
+    record = settled(failed(FailureClass.AMBIGUOUS))
+
+    assert record.awaits_evidence
+    assert record.due_at == NOW + WINDOW
+    assert record.attempt_outcome == "unknown"
+
+
+def test_a_dead_letter_has_its_class_its_words_and_a_hint() -> None:
+    record = settled(failed(FailureClass.PERMANENT))
+
+    assert (record.error_classification, record.error_message) == ("permanent", "Code: words")
+    assert record.recovery_hint == hint_for("permanent")
+
+
+@pytest.mark.parametrize(
+    ("failure", "pause"),
+    [
+        (failed(FailureClass.THROTTLED), timedelta(seconds=1)),
+        (failed(FailureClass.THROTTLED, pause=timedelta(minutes=10)), timedelta(minutes=10)),
+        (failed(FailureClass.CONFIGURATION), timedelta(minutes=5)),
+    ],
+)
+def test_a_lane_rests_as_long_as_its_trouble_deserves(failure: Failure, pause: timedelta) -> None:
+    assert settling.pause_of(failure) == pause
+    assert settled(failure).delay == pause
+
+
+def test_a_second_copy_that_may_have_arrived_is_marked_as_such() -> None:
+    assert settled(Accepted("m-1"), doubt=True).duplicate_suspected
+    assert not settled(Accepted("m-1")).duplicate_suspected
+
+
+@pytest.mark.parametrize(("minutes", "is_announced"), [(5, True), (13, True), (16, False), (60, False)])
+def test_only_what_the_queue_can_delay_is_announced_and_the_rest_is_the_sweeps(minutes: int, is_announced: bool) -> None:
+    record = settling.of_decision(a_claim(), gate.Defer("x", NOW + timedelta(minutes=minutes)))
+
+    assert record.is_announced is is_announced
+    assert record.is_deferral
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_deferral_forgets_no_attempt_that_was_never_answered(is_open: bool) -> None:
+    claimed = unanswered(WINDOW) if is_open else a_claim()
+
+    record = settling.of_decision(claimed, gate.Defer("lane_stopped: x", NOW + timedelta(minutes=5)))
+
+    assert record.awaits_evidence is is_open
+    assert record.attempt_no is None or record.attempt_outcome == "unknown"
+
+
+def test_an_end_closes_the_attempt_that_was_never_answered() -> None:
+    record = settling.of_decision(unanswered(WINDOW), gate.End("cancelled", "cancelled"))
+
+    assert (record.attempt_no, record.attempt_outcome) == (2, "unknown")
+
+
+def test_an_end_without_an_open_attempt_touches_none() -> None:
+    assert settling.of_decision(a_claim(), gate.End("skipped", "expired")).attempt_no is None
+
+
+def test_a_long_error_is_cut_before_it_is_stored() -> None:
+    record = settled(Failure(FailureClass.PERMANENT, "Code", "x" * 5000))
+
+    assert len(record.as_json()["error_message"]) == 1000
