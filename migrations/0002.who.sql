@@ -23,27 +23,28 @@ CREATE TABLE users (
 CREATE UNIQUE INDEX users_external_id_idx ON users (tenant_id, external_id);
 CREATE UNIQUE INDEX users_email_idx ON users (tenant_id, lower(email)) WHERE email IS NOT NULL;
 CREATE UNIQUE INDEX users_username_idx ON users (tenant_id, username) WHERE username IS NOT NULL;
--- "the next thousand users of this tenant", when an intent goes to everyone
-CREATE INDEX users_tenant_idx ON users (tenant_id, id);
+-- "the next thousand users of this tenant", when an intent goes to everyone; and what belongs to a user belongs to its tenant
+CREATE UNIQUE INDEX users_tenant_idx ON users (tenant_id, id);
 
 CREATE TABLE devices (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL,
-    user_id uuid NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    user_id uuid NOT NULL,
     platform text NOT NULL CHECK (platform IN ('apns', 'fcm')),
-    token text NOT NULL CHECK (char_length(token) BETWEEN 1 AND 4096),
+    token text NOT NULL CHECK (octet_length(token) BETWEEN 1 AND 1024),
     endpoint_arn text,
     enabled boolean NOT NULL DEFAULT true,
     disabled_reason text,
     last_seen_at timestamptz NOT NULL DEFAULT tocsin_now(),
-    created_at timestamptz NOT NULL DEFAULT tocsin_now()
+    created_at timestamptz NOT NULL DEFAULT tocsin_now(),
+    FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX devices_token_idx ON devices (tenant_id, user_id, token);
 
 CREATE TABLE api_keys (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants (id),
-    user_id uuid REFERENCES users (id) ON DELETE SET NULL,
+    user_id uuid,
     producer text NOT NULL CHECK (char_length(producer) BETWEEN 1 AND 100),
     name text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
     mode text NOT NULL CHECK (mode IN ('live', 'test')),
@@ -55,7 +56,8 @@ CREATE TABLE api_keys (
     expires_at timestamptz,
     last_used_at timestamptz,
     revoked_at timestamptz,
-    created_at timestamptz NOT NULL DEFAULT tocsin_now()
+    created_at timestamptz NOT NULL DEFAULT tocsin_now(),
+    FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE SET NULL (user_id)
 );
 -- authentication: one probe by the hash of the presented key
 CREATE UNIQUE INDEX api_keys_hash_idx ON api_keys (key_hash);

@@ -1,6 +1,6 @@
 -- depends: 0003.asked
 -- Everything asynchronous is a row here, and only while it is unfinished. The lease columns are in no index and the pages keep
--- room, so claiming, opening and releasing are HOT updates.
+-- room for a second version of every row, so claiming, opening and releasing are HOT updates.
 CREATE TABLE outbox (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE outbox (
     principal_id uuid,
     trigger_depth smallint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL DEFAULT tocsin_now()
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 COMMENT ON COLUMN outbox.claim_count IS 'claims since the last recorded outcome; above three the row is poison';
 COMMENT ON COLUMN outbox.attempt_open IS 'an attempt was opened and its answer is not known: sent, or not';
 -- the sweep: what is due, soonest first, tenant by tenant

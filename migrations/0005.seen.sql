@@ -3,7 +3,7 @@
 CREATE TABLE notifications (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL,
-    user_id uuid REFERENCES users (id) ON DELETE CASCADE,
+    user_id uuid,
     kind text NOT NULL CHECK (char_length(kind) BETWEEN 1 AND 100),
     reason text NOT NULL CHECK (char_length(reason) BETWEEN 1 AND 32),
     scope text,
@@ -18,11 +18,13 @@ CREATE TABLE notifications (
     unread boolean NOT NULL DEFAULT true,
     read_at timestamptz,
     last_event_at timestamptz NOT NULL,
-    last_actor_user_id uuid REFERENCES users (id) ON DELETE SET NULL,
+    last_actor_user_id uuid,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     expires_at timestamptz,
     deleted_at timestamptz,
+    FOREIGN KEY (tenant_id, user_id) REFERENCES users (tenant_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, last_actor_user_id) REFERENCES users (tenant_id, id) ON DELETE SET NULL (last_actor_user_id),
     CONSTRAINT notifications_thread_whole CHECK ((thread_kind IS NULL) = (thread_id IS NULL)),
     CONSTRAINT notifications_read_at CHECK (unread OR read_at IS NOT NULL)
 );

@@ -120,6 +120,7 @@ GRANT SELECT, DELETE ON outbox TO tocsin_retention;
 GRANT UPDATE (holds_key, updated_at) ON records TO tocsin_retention;
 -- Locking a row before it is deleted (FOR UPDATE SKIP LOCKED) asks for the right to update a column of it.
 GRANT UPDATE (max_count) ON rate_limits TO tocsin_retention;
+GRANT UPDATE (updated_at) ON routes TO tocsin_retention;
 GRANT UPDATE (failure_message) ON malformed_intents TO tocsin_retention;
 GRANT UPDATE (recovery_hint) ON dead_letters TO tocsin_retention;
 GRANT UPDATE (updated_at) ON notifications TO tocsin_retention;

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, sql
 from psycopg.rows import dict_row
 
+from tests.work_queue import Hint, WorkQueue
 from tocsin import accept, bootstrap, strict_json
 from tocsin.accept import Asked, Sender
 from tocsin.channels import Message, Ways
@@ -47,8 +48,9 @@ class Postbox:
 
 
 class World:
-    def __init__(self, dsn: Callable[[str], str]) -> None:
+    def __init__(self, dsn: Callable[[str], str], work_queue: WorkQueue | None = None) -> None:
         self.dsn = dsn
+        self.work_queue = work_queue
         self._open: dict[str, Connection[Any]] = {}
         self.extra: list[Connection[Any]] = []
         self.email, self.sms, self.push = Postbox(), Postbox("sns", "sns:sms"), Postbox("sns", "sns:push")
@@ -121,17 +123,36 @@ class World:
     def add_key(self, *scopes: str, tenant: UUID = TENANT, mode: str = "live", producer: str = "shop") -> str:
         return bootstrap.make_key(self.worker, tenant_id=tenant, name="test", producer=producer, scopes=list(scopes), mode=mode)
 
-    def accept(self, *, key: str | None = None, tenant: UUID = TENANT, mode: str = "live", **intent: Any) -> Asked:
-        """Accept one intent through the real use case; without an audience it goes to alice by email."""
+    def asked(self, *, key: str | None = None, **intent: Any) -> Asked:
+        """An intent as it would come in; without an audience it goes to alice by email."""
         body = {
             "type": "order.shipped",
             "audience": {"kind": "users", "user_ids": ["alice"]},
             "channels": ["email"],
             "payload": {"title": "Shipped", "message": "It is on its way."},
         } | intent
-        asked = Asked(key or str(uuid7()), Intent.model_validate(body), strict_json.fingerprint(body))
-        sender = Sender(tenant, "shop", mode, rate_subject="test", rate_limit=1_000_000)
-        (end,), _ = accept.accept(self.app, [asked], sender=sender, request_id="r", trace_id="", window=timedelta(days=7))
+        return Asked(key or str(uuid7()), Intent.model_validate(body), strict_json.fingerprint(body))
+
+    def try_accept(
+        self,
+        *asked: Asked,
+        conn: Connection[Any] | None = None,
+        tenant: UUID = TENANT,
+        producer: str = "shop",
+        mode: str = "live",
+        rate_limit: int = 1_000_000,
+    ) -> list[accept.End]:
+        """How each intent ends when they are accepted together, in one transaction."""
+        sender = Sender(tenant, producer, mode, rate_subject="test", rate_limit=rate_limit)
+        ends, _ = accept.accept(
+            conn or self.app, list(asked), sender=sender, request_id="r", trace_id="", window=timedelta(days=7)
+        )
+        return ends
+
+    def accept(self, *, key: str | None = None, tenant: UUID = TENANT, mode: str = "live", **intent: Any) -> Asked:
+        """Accept one intent through the real use case; without an audience it goes to alice by email."""
+        asked = self.asked(key=key, **intent)
+        (end,) = self.try_accept(asked, tenant=tenant, mode=mode)
         assert isinstance(end, accept.Accepted), end
         return asked
 
@@ -148,6 +169,32 @@ class World:
 
     def routes(self) -> list[dict[str, Any]]:
         return self.rows("SELECT * FROM routes ORDER BY route_id")
+
+    def route(self) -> dict[str, Any]:
+        """The only route there is."""
+        (route,) = self.routes()
+        return route
+
+    def attempts(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM attempts ORDER BY route_id, attempt_no")
+
+    def dead_letters(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM dead_letters ORDER BY created_at, id")
+
+    def system_events(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM admin_system_events ORDER BY id")
+
+    def inbox(self) -> list[dict[str, Any]]:
+        return self.rows("SELECT * FROM notifications ORDER BY created_at, id")
+
+    def count(self, table: str) -> int:
+        query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
+        return int(self.admin.execute(query).fetchone()[0])  # type: ignore[index]
+
+    def hints(self) -> list[Hint]:
+        """What is on the work queue, the delayed ones too."""
+        assert self.work_queue is not None
+        return self.work_queue.hints()
 
     def close(self) -> None:
         for conn in [*self._open.values(), *self.extra]:

@@ -49,7 +49,7 @@ def _ids(record: dict[str, Any]) -> list[UUID]:
         if hint["v"] != 1:
             raise ValueError("unknown version")
         return [UUID(one) for one in hint["ids"]]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         log.warning("a hint could not be read", extra={"message_id": record["messageId"]})
         metrics.add_metric(name="UnreadableHints", unit=MetricUnit.Count, value=1)
         return []

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import Connection, errors
 
 from tocsin import nudge
-from tocsin.database import tenant_transaction
+from tocsin.database import tenant_round_trip
 from tocsin.ids import uuid7
 from tocsin.intents import Intent
 from tocsin.store import rate_limits, records
@@ -60,7 +60,6 @@ class UnknownUsers:
 class Allowance:
     used: int
     limit: int
-    window_start: datetime
 
 
 End = Accepted | KeyReused | UnknownUsers
@@ -84,16 +83,19 @@ def accept(
     """Accept each intent or say why not, in order; then hint at the work. One round trip when every key is new."""
     rows = [_row(n, one) for n, one in enumerate(asked)]
     known: dict[str, records.Reservation] = {}
-    reserved, allowance = _reserve(conn, rows, sender, request_id, trace_id, window)
+    reserved = _reserve(conn, rows, sender, request_id, trace_id, window)
     while missed := [asked[one.n].idempotency_key for one in reserved if one.accepted_at is None]:
         known = _find(conn, sender, missed)
         free = [one.n for one in reserved if one.accepted_at is None and _is_free(one, known.get(asked[one.n].idempotency_key))]
         if not free:
             break
-        again = _reserve_anew(conn, [rows[n] for n in free], sender, request_id, trace_id, window)
-        reserved = [again.get(one.n, one) for one in reserved]
+        keys = [asked[n].idempotency_key for n in free]
+        again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
+        fresh = {one.n: one for one in again}
+        reserved = [fresh.get(one.n, one) for one in reserved]
     _hint(asked, reserved)
-    return [_end(asked[one.n], one, known) for one in reserved], allowance
+    used = max(one.rate_used for one in reserved)
+    return [_end(asked[one.n], one, known) for one in reserved], Allowance(used, sender.rate_limit)
 
 
 def _reserve(
@@ -103,9 +105,14 @@ def _reserve(
     request_id: str,
     trace_id: str,
     window: timedelta,
-) -> tuple[list[records.Reserved], Allowance]:
+    *,
+    release: list[str] | None = None,
+) -> list[records.Reserved]:
+    """One round trip: reserve what is free and count it, after releasing keys whose reservations have run out."""
     try:
-        with tenant_transaction(conn, sender.tenant_id):
+        with tenant_round_trip(conn, sender.tenant_id):
+            if release:
+                records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
             reserved = records.reserve(
                 conn,
                 rows,
@@ -115,15 +122,8 @@ def _reserve(
                 request_id=request_id,
                 trace_id=trace_id,
                 window=window,
-            )
-            # Counted last: the counter's row is locked only for the moment of the commit, never while waiting for a key.
-            counted = rate_limits.count(
-                conn,
-                tenant_id=sender.tenant_id,
-                subject=sender.rate_subject,
-                limit_type="intents",
-                cost=len(rows),
-                max_count=sender.rate_limit,
+                rate_subject=sender.rate_subject,
+                rate_limit=sender.rate_limit,
             )
     except errors.LockNotAvailable:
         raise KeyInFlight from None
@@ -131,9 +131,7 @@ def _reserve(
         if error.diag.constraint_name != rate_limits.CONSTRAINT:
             raise
         raise RateExceeded from None
-    used = counted.fetchone()
-    assert used is not None  # noqa: S101 - an upsert without a WHERE always returns its row
-    return reserved.fetchall(), Allowance(used[0], sender.rate_limit, used[1])
+    return reserved.fetchall()
 
 
 def _is_free(reserved: records.Reserved, holder: records.Reservation | None) -> bool:
@@ -141,29 +139,10 @@ def _is_free(reserved: records.Reserved, holder: records.Reservation | None) -> 
     return holder.is_expired if holder else not reserved.unknown_user_ids
 
 
-def _reserve_anew(
-    conn: Connection[Any], rows: list[dict[str, Any]], sender: Sender, request_id: str, trace_id: str, window: timedelta
-) -> dict[int, records.Reserved]:
-    """Release the reservations that have run out, and reserve once more."""
-    with tenant_transaction(conn, sender.tenant_id):
-        keys = [row["idempotency_key"] for row in rows]
-        records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=keys)
-        reserved = records.reserve(
-            conn,
-            rows,
-            tenant_id=sender.tenant_id,
-            producer=sender.producer,
-            mode=sender.mode,
-            request_id=request_id,
-            trace_id=trace_id,
-            window=window,
-        )
-    return {one.n: one for one in reserved}
-
-
 def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, records.Reservation]:
-    with tenant_transaction(conn, sender.tenant_id):
-        return records.find_reservations(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=keys)
+    with tenant_round_trip(conn, sender.tenant_id):
+        found = records.find_reservations(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=keys)
+    return {one.idempotency_key: one for one in found}
 
 
 def _end(asked: Asked, reserved: records.Reserved, known: dict[str, records.Reservation]) -> End:

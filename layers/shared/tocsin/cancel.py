@@ -13,10 +13,17 @@ from tocsin.store import outbox, records, routes
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """How many routes were stopped now, and how many could not be: ended before, or in the provider's hands."""
+    """How many routes were stopped now, and how many could not be: ended before, or in the provider's hands.
+
+    What was still to be planned is planned as cancelled; it is in neither number."""
 
     stopped: int
     too_late: int
+    was_unplanned: bool = False
+
+    @property
+    def is_too_late(self) -> bool:
+        return self.stopped == 0 and self.too_late > 0 and not self.was_unplanned
 
 
 def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Cancelled | None:
@@ -30,4 +37,4 @@ def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Can
         by_status = routes.count_by_status(conn, tenant_id, notification_id)
     if is_unplanned:
         nudge([notification_id])
-    return Cancelled(len(stopped), sum(by_status.values()) - by_status.get("cancelled", 0))
+    return Cancelled(len(stopped), sum(by_status.values()) - by_status.get("cancelled", 0), is_unplanned)

@@ -65,8 +65,18 @@ def insist(work: Callable[[Connection[Any]], Result], *, has_time: Callable[[], 
 
 
 def tenant_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContextManager[None]:
-    """One transaction that sees one tenant. It is one round trip when no result is read before its end."""
+    """One transaction that sees one tenant."""
     return _seen_as(conn, "tocsin.tenant", str(tenant_id))
+
+
+@contextmanager
+def tenant_round_trip(conn: Connection[Any], tenant_id: UUID) -> Iterator[None]:
+    """The same in one round trip, for what only writes or reads its results afterwards.
+
+    What a pipeline sends before its end is one transaction without being asked; reading in between would end it early."""
+    with conn.pipeline():
+        conn.execute("SELECT set_config(%s, %s, true)", ["tocsin.tenant", str(tenant_id)])
+        yield
 
 
 def key_transaction(conn: Connection[Any], key_hash: bytes) -> AbstractContextManager[None]:

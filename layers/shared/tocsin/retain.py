@@ -49,7 +49,7 @@ def retain(conn: Connection[Any], *, has_time: Callable[[], bool], batch: int = 
                 return Report(forgotten, is_complete=False)
             count = forget(conn, batch)
             forgotten[name] += count
-            if count < batch:
+            if count == 0:
                 break
     return Report(forgotten, is_complete=True)
 

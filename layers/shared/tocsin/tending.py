@@ -54,7 +54,7 @@ def _close(conn: Connection[Any], lane: str, failure: Failure) -> None:
             event_type="quota_reached" if failure.kind is FailureClass.THROTTLED else "lane_stopped",
             severity="critical",
             subject=lane,
-            description=f"Sending on {lane} is stopped: {failure.message or failure.code}"[:500],
+            description=f"Sending on {lane} is stopped: {failure.code}. The waiting routes' attempts have the provider's words.",
             details={"lane": lane, "code": failure.code},
         )
 

@@ -119,6 +119,8 @@ def list_keys(call: Call) -> Response:
 def rotate_key(call: Call) -> Response:
     """A new secret for the same rights. The old key works until it is revoked, so that callers can change over."""
     old = _key(call)
+    if not old.is_active:
+        raise Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
     return _mint(
         call,
         KeyBody(
@@ -127,6 +129,7 @@ def rotate_key(call: Call) -> Response:
             scopes=old.scopes,  # type: ignore[arg-type]
             mode=old.mode,  # type: ignore[arg-type]
             rate_limit=old.rate_limit,
+            expires_at=old.expires_at.isoformat() if old.expires_at else None,  # type: ignore[arg-type]
         ),
     )
 
@@ -170,8 +173,8 @@ def _external_id(call: Call) -> str:
 
 def _device_token(call: Call) -> str:
     token = call.request.path_parameters.get("token", "")
-    if not 1 <= len(token) <= 4096 or "\x00" in token:
-        raise problems.invalid("A device token has 1 to 4096 characters.")
+    if not 1 <= len(token) <= 1024 or not token.isascii() or not token.isprintable():
+        raise problems.invalid("A device token has 1 to 1024 printable ASCII characters.")
     return token
 
 
@@ -250,7 +253,7 @@ ENDPOINTS = [
         rotate_key,
         "Make a new key with the same rights",
         success=201,
-        answers={404: "No such key"},
+        answers={404: "No such key", 409: "The key is revoked"},
     ),
     Endpoint("POST /v1/api-keys/{id}/revoke", "admin", revoke_key, "Switch a key off for good", answers={404: "No such key"}),
 ]

@@ -2,7 +2,6 @@
 
 import re
 import time
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -70,9 +69,10 @@ def post_cancel(call: Call) -> Response:
     cancelled = cancel_notification(call.conn, call.tenant_id, notification_id) if notification_id else None
     if cancelled is None:
         raise problems.not_found("notification")
-    if cancelled.stopped == 0 and cancelled.too_late > 0:
+    if cancelled.is_too_late:
         raise Problem(409, "too-late", "It is too late to cancel", "Every route has ended or is in the provider's hands.")
-    return Response(200, {"notification_id": notification_id, "status": "cancelled"} | asdict(cancelled))
+    counts = {"stopped": cancelled.stopped, "too_late": cancelled.too_late}
+    return Response(200, {"notification_id": notification_id, "status": "cancelled"} | counts)
 
 
 def idempotency_key(header: str | None) -> str:

@@ -92,7 +92,7 @@ def claim(
             FROM claimed
             JOIN records ON records.notification_id = claimed.notification_id
             LEFT JOIN routes ON routes.notification_id = claimed.notification_id AND routes.route_id = claimed.route_id
-            LEFT JOIN devices ON devices.id = routes.device_id
+            LEFT JOIN devices ON devices.id = routes.device_id AND devices.tenant_id = claimed.tenant_id
             LEFT JOIN attempts ON claimed.attempt_open
                 AND attempts.notification_id = claimed.notification_id AND attempts.route_id = claimed.route_id
                 AND attempts.generation = claimed.generation AND attempts.attempt_no = claimed.last_attempt_no

@@ -1,34 +1,11 @@
-"""How many requests a subject made in this minute. The limit is a CHECK, so what is above it cannot commit."""
+"""How many requests a subject made in a minute. The limit is a CHECK: what is above it cannot commit (see records.reserve)."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
-from psycopg import Connection, Cursor
+from psycopg import Connection
 
 CONSTRAINT = "rate_limits_within"
-
-
-def count(
-    conn: Connection[Any], *, tenant_id: UUID, subject: str, limit_type: str, cost: int, max_count: int
-) -> Cursor[tuple[int, datetime]]:
-    """Count this request. Read (request_count, window_start) from the cursor after the transaction."""
-    return conn.execute(
-        """
-        INSERT INTO rate_limits (tenant_id, subject, limit_type, window_start, request_count, max_count)
-        VALUES (%(tenant_id)s, %(subject)s, %(limit_type)s, date_trunc('minute', tocsin_now()), %(cost)s, %(max_count)s)
-        ON CONFLICT (tenant_id, subject, limit_type, window_start) DO UPDATE
-            SET request_count = rate_limits.request_count + EXCLUDED.request_count, max_count = EXCLUDED.max_count
-        RETURNING request_count, window_start
-        """,
-        {
-            "tenant_id": tenant_id,
-            "subject": subject,
-            "limit_type": limit_type,
-            "cost": cost,
-            "max_count": max_count,
-        },
-    )
 
 
 def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:

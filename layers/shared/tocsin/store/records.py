@@ -18,6 +18,7 @@ class Reserved:
     accepted_at: datetime | None
     due_in_seconds: float | None
     unknown_user_ids: list[str] | None
+    rate_used: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ def reserve(
     request_id: str,
     trace_id: str,
     window: timedelta,
+    rate_subject: str,
+    rate_limit: int,
 ) -> Cursor[Reserved]:
     """Write record and outbox row of each intent whose key is free and whose recipients exist; read the cursor after the commit.
 
@@ -82,11 +85,20 @@ def reserve(
             SELECT record.notification_id, %(tenant_id)s, 'plan', record.notification_id, record.due_at,
                    intent.retry_max_attempts, intent.retry_backoff, intent.retry_base_ms, intent.trigger_depth
             FROM record JOIN intent USING (notification_id)
+        ), counted AS (
+            -- After the record: the counter's row is locked only for the moment of the commit, never while waiting for a key.
+            INSERT INTO rate_limits (tenant_id, subject, limit_type, window_start, request_count, max_count)
+            SELECT %(tenant_id)s, %(rate_subject)s, 'intents', date_trunc('minute', tocsin_now()), %(cost)s, %(rate_limit)s
+            FROM (SELECT count(*) FROM record) AS after_the_record
+            ON CONFLICT (tenant_id, subject, limit_type, window_start) DO UPDATE
+                SET request_count = rate_limits.request_count + EXCLUDED.request_count, max_count = EXCLUDED.max_count
+            RETURNING request_count
         )
         SELECT intent.n, record.accepted_at,
                extract(epoch FROM record.due_at - record.accepted_at)::float8 AS due_in_seconds,
                (SELECT array_agg(external_id ORDER BY external_id) FROM unknown_user WHERE unknown_user.n = intent.n)
-                   AS unknown_user_ids
+                   AS unknown_user_ids,
+               (SELECT request_count FROM counted) AS rate_used
         FROM intent LEFT JOIN record USING (notification_id)
         ORDER BY intent.n
         """,
@@ -98,12 +110,15 @@ def reserve(
             "request_id": request_id,
             "trace_id": trace_id,
             "window": window,
+            "rate_subject": rate_subject,
+            "rate_limit": rate_limit,
+            "cost": len(intents),
         },
     )
 
 
-def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> dict[str, Reservation]:
-    rows = conn.cursor(row_factory=class_row(Reservation)).execute(
+def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> Cursor[Reservation]:
+    return conn.cursor(row_factory=class_row(Reservation)).execute(
         """
         SELECT notification_id, idempotency_key, request_fingerprint, accepted_at,
                idempotency_expires_at <= tocsin_now() AS is_expired
@@ -112,7 +127,6 @@ def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, 
         """,
         {"tenant_id": tenant_id, "producer": producer, "keys": keys},
     )
-    return {row.idempotency_key: row for row in rows}
 
 
 def release_keys(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> None:
@@ -225,19 +239,29 @@ def delete_expired(
     """Forget old records with their routes, attempts and dead letters; never one that is unplanned or has a live route."""
     return conn.execute(
         """
-        WITH expired AS (
+        WITH candidate AS (
             SELECT notification_id
             FROM records
             WHERE accepted_at < tocsin_now() - %(age)s
               AND (%(only)s::uuid IS NULL OR tenant_id = %(only)s)
               AND tenant_id <> ALL(%(except_for)s)
-              AND EXISTS (SELECT FROM routes WHERE routes.notification_id = records.notification_id)
+              AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = records.notification_id)
               AND NOT EXISTS (
                   SELECT FROM routes
                   WHERE routes.notification_id = records.notification_id AND routes.status IN ('pending', 'failed'))
             ORDER BY accepted_at
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED
+        ), free_route AS (
+            SELECT routes.notification_id
+            FROM routes JOIN candidate USING (notification_id)
+            FOR UPDATE OF routes SKIP LOCKED
+        ), expired AS (
+            -- a record whose route someone holds just now stays for the next run
+            SELECT notification_id
+            FROM candidate
+            WHERE (SELECT count(*) FROM routes WHERE routes.notification_id = candidate.notification_id)
+                = (SELECT count(*) FROM free_route WHERE free_route.notification_id = candidate.notification_id)
         )
         DELETE FROM records USING expired WHERE records.notification_id = expired.notification_id
         """,

@@ -94,7 +94,8 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             FROM recipient
             JOIN leased USING (plan_id)
             CROSS JOIN LATERAL unnest(leased.plan_channels) AS channel
-            LEFT JOIN devices ON channel = 'push' AND devices.user_id = recipient.user_id AND devices.enabled
+            LEFT JOIN devices ON channel = 'push' AND devices.tenant_id = leased.tenant_id
+                AND devices.user_id = recipient.user_id AND devices.enabled
             WHERE NOT (leased.audience_kind = 'tenant' AND channel = 'in_app')
             UNION ALL
             SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', 'in_app', NULL, ''
@@ -265,7 +266,14 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                       outbox.attempt_count, outbox.max_attempts
         ), kept AS (
             UPDATE outbox
-            SET due_at = settlement.next_at, attempt_count = outbox.attempt_count - settlement.uncounted,
+            SET due_at = CASE
+                    WHEN settlement.awaits_evidence AND EXISTS (
+                        SELECT FROM attempts
+                        WHERE attempts.notification_id = outbox.notification_id AND attempts.route_id = outbox.route_id
+                          AND attempts.generation = outbox.generation AND attempts.attempt_no = settlement.attempt_no
+                          AND attempts.outcome = 'accepted')
+                    THEN tocsin_now() ELSE settlement.next_at END,
+                attempt_count = outbox.attempt_count - settlement.uncounted,
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
             FROM settlement
@@ -278,9 +286,11 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             JOIN settlement ON settlement.outbox_id = held.id
         ), attempt AS (
             UPDATE attempts
-            SET finished_at = tocsin_now(), outcome = settled.attempt_outcome,
-                error_classification = settled.error_classification, error_message = settled.error_message,
-                provider_message_id = settled.provider_message_id
+            SET finished_at = tocsin_now(), error_classification = settled.error_classification,
+                error_message = settled.error_message,
+                -- proof that came before our own doubt stays
+                outcome = CASE WHEN attempts.outcome = 'accepted' THEN 'accepted' ELSE settled.attempt_outcome END,
+                provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id)
             FROM settled
             WHERE settled.attempt_no IS NOT NULL
               AND attempts.notification_id = settled.notification_id AND attempts.route_id = settled.route_id

@@ -19,12 +19,18 @@ def exists(conn: Connection[Any], tenant_id: UUID) -> bool:
 
 
 def own_retention(conn: Connection[Any], rule: str) -> dict[UUID, int]:
-    """The tenants that keep something for their own number of days (settings: {"retention": {rule: days}})."""
+    """The tenants that keep something for their own number of days (settings: {"retention": {rule: days}}).
+
+    A number that makes no sense does not count: the general rule then holds."""
     rows = conn.execute(
         """
-        SELECT id, (settings -> 'retention' ->> %(rule)s)::integer
-        FROM tenants
-        WHERE jsonb_typeof(settings -> 'retention' -> %(rule)s) = 'number'
+        SELECT id, days::integer
+        FROM (
+            SELECT id, CASE WHEN jsonb_typeof(settings -> 'retention' -> %(rule)s) = 'number'
+                            THEN (settings -> 'retention' ->> %(rule)s)::numeric END AS days
+            FROM tenants
+        ) AS own
+        WHERE days BETWEEN 1 AND 36500 AND days = trunc(days)
         """,
         {"rule": rule},
     ).fetchall()

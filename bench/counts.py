@@ -1,0 +1,74 @@
+"""Round trips to Postgres, counted on the wire: the same on every machine, and what a distant database costs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+
+from bench.deliveries import make_deliveries, worker
+from bench.ground import Ground, point_functions_at
+from bench.intake import answered, batch_event, intent_event, load_handler
+from bench.proxy import CountingProxy
+from bench.report import Result, counted
+from tocsin.dispatch import dispatch
+from tocsin.ids import uuid7
+
+WARM = 4  # enough for every statement to be prepared
+UNIT = "round trips"
+
+
+def measure(ground: Ground) -> list[Result]:
+    with _proxied(ground) as (proxy, url):
+        return [*_intake(ground, proxy, url("tocsin_app")), *_dispatch(ground, proxy, url("tocsin_worker"))]
+
+
+def _intake(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
+    handler = load_handler("intake")
+    point_functions_at(url)
+    known = str(uuid7())
+    try:
+        single = _count(proxy, lambda: answered(handler, intent_event(ground.api_key)))
+        replay = _count(proxy, lambda: answered(handler, intent_event(ground.api_key, key=known)))
+        batch = _count(proxy, lambda: answered(handler, batch_event(ground.api_key)))
+    finally:
+        point_functions_at(ground.url("tocsin_app"))
+    return [
+        counted("round trips: an accepted intent", single, UNIT, "<= 1"),
+        counted("round trips: a replay", replay, UNIT, "<= 2"),
+        counted("round trips: a batch of 500 intents", batch, UNIT),
+    ]
+
+
+def _dispatch(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
+    results = []
+    with ground.connect("tocsin_worker", url=url) as conn:
+        for size in (10, 100):
+            ids = iter(_groups(make_deliveries(ground, size * (WARM + 1)), size))
+            count = _count(proxy, partial(_dispatch_next, conn, ids, size))
+            results.append(counted(f"round trips: dispatching {size} deliveries", count, UNIT, "<= 4"))
+    return results
+
+
+def _dispatch_next(conn: Connection[Any], groups: Iterator[list[UUID]], size: int) -> None:
+    dispatch(conn, next(groups), worker(size))
+
+
+def _count(proxy: CountingProxy, work: Callable[[], object]) -> int:
+    for _ in range(WARM):
+        work()
+    before = proxy.exchanges
+    work()
+    return proxy.exchanges - before
+
+
+@contextmanager
+def _proxied(ground: Ground) -> Iterator[tuple[CountingProxy, Callable[[str], str]]]:
+    with CountingProxy(ground.server.port) as proxy:
+        yield proxy, lambda user: f"postgresql://{user}@127.0.0.1:{proxy.port}/tocsin"
+
+
+def _groups(ids: list[UUID], size: int) -> list[list[UUID]]:
+    return [ids[start : start + size] for start in range(0, len(ids), size)]

@@ -1,0 +1,118 @@
+"""The ground everyone runs on: one durable Postgres server, our schema in one database and the peers' in another."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from unittest import mock
+from uuid import UUID
+
+import psycopg
+from psycopg import Connection, sql
+
+from devstack.postgres import Postgres
+from tocsin import accept, aws, bootstrap, database, settings, strict_json
+from tocsin.accept import Asked, Sender
+from tocsin.ids import uuid7
+from tocsin.intents import Intent
+from tocsin.migrate import migrate
+
+ROOT = Path(__file__).parent.parent
+TENANT = UUID("00000000-0000-7000-8000-000000000001")
+NO_LIMIT = 1_000_000_000
+SENDER = Sender(TENANT, "shop", "live", rate_subject="bench", rate_limit=NO_LIMIT)
+INTENT = {
+    "type": "order.shipped",
+    "audience": {"kind": "users", "user_ids": ["alice"]},
+    "channels": ["email"],
+    "payload": {"title": "Your order has shipped", "message": "It is on its way and will be with you on Tuesday."},
+}
+
+
+class SilentQueue:
+    """SQS without the call: what is measured is our own work and the database's."""
+
+    def send_message(self, **_: Any) -> dict[str, Any]:
+        return {}
+
+    def send_message_batch(self, **_: Any) -> dict[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    server: Postgres
+    api_key: str
+    database: str = "tocsin"
+
+    def url(self, user: str = "postgres", *, database: str | None = None) -> str:
+        return self.server.dsn(database or self.database, user)
+
+    def connect(self, user: str, *, url: str | None = None) -> Connection[Any]:
+        """A connection made as the functions make theirs."""
+        return database.connect(settings.Settings(tocsin_database_url=url or self.url(user)))
+
+
+@contextmanager
+def prepared() -> Iterator[Ground]:
+    """A server that lasts as long as the run; fsync and everything else as Postgres ships it."""
+    local = ROOT / ".local"
+    local.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=local, ignore_cleanup_errors=True) as folder:
+        server = Postgres(Path(folder) / "postgres", durable=True)
+        server.start()
+        try:
+            yield _furnished(server)
+        finally:
+            database.disconnect()
+            server.remove()
+
+
+def _furnished(server: Postgres) -> Ground:
+    with psycopg.connect(server.dsn(), autocommit=True) as conn:
+        conn.execute("CREATE DATABASE peers")
+    ground = Ground(server, furnish(server, "tocsin"))
+    point_functions_at(ground.url("tocsin_app"))
+    with mock.patch("boto3.client", return_value=SilentQueue()):
+        aws.client("sqs")  # stays in the cache of aws.client
+    return ground
+
+
+def furnish(server: Postgres, name: str) -> str:
+    """A database with our schema, one tenant and one user; returns an API key for it."""
+    with psycopg.connect(server.dsn(), autocommit=True) as conn:
+        conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    migrate(server.dsn(name), ROOT / "migrations")
+    with psycopg.connect(server.dsn(name), autocommit=True) as conn:
+        bootstrap.make_tenant(conn, TENANT)
+        conn.execute(
+            "INSERT INTO users (id, tenant_id, external_id, email) VALUES (%s, %s, 'alice', 'alice@example.com')",
+            [uuid7(), TENANT],
+        )
+        return bootstrap.make_key(conn, tenant_id=TENANT, name="bench", producer="shop", scopes=["send"])
+
+
+def point_functions_at(url: str) -> None:
+    """Let the functions' own connection go to this database from now on."""
+    os.environ |= {
+        "TOCSIN_DATABASE_URL": url,
+        "WORK_QUEUE_URL": "http://localhost/work",
+        "RATE_LIMIT_PER_MINUTE": str(NO_LIMIT),
+        "POWERTOOLS_SERVICE_NAME": "bench",
+        "AWS_DEFAULT_REGION": "eu-central-1",
+    }
+    settings.settings.cache_clear()
+    database.disconnect()
+
+
+def asked() -> Asked:
+    return Asked(str(uuid7()), Intent.model_validate(INTENT), strict_json.fingerprint(INTENT))
+
+
+def accept_all(conn: Connection[Any], intents: list[Asked]) -> list[accept.End]:
+    ends, _ = accept.accept(conn, intents, sender=SENDER, request_id="bench", trace_id="", window=timedelta(days=7))
+    return ends

@@ -1,0 +1,1 @@
+"""Each door: an AWS event in, rows out."""

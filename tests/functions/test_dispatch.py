@@ -1,0 +1,107 @@
+"""The dispatch door: hints in, messages out; what cannot be read is forgotten, what cannot be recorded stays."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.functions.doors import Context, handler_of, module_of, sqs_event
+from tests.world import OTHER_TENANT, World
+from tocsin.outcomes import Failure, FailureClass
+
+STRANGER = "00000000-0000-7000-8000-00000000000f"
+
+pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
+
+
+@pytest.fixture
+def dispatch(world: World, run_as: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """The door with the world's own ways out; it returns the ids to be delivered again."""
+    run_as("tocsin_worker")
+    monkeypatch.setattr(module_of("dispatch"), "_ways", lambda: world.worker_policy().ways)
+
+    def deliver(*bodies: Any, remaining: int = 30_000) -> list[str]:
+        answer = handler_of("dispatch")(sqs_event(*bodies), Context(remaining))
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+    return deliver
+
+
+def _hint(*ids: Any) -> dict[str, Any]:
+    return {"v": 1, "ids": [str(one) for one in ids]}
+
+
+def test_a_hint_from_intake_sends_the_message(world: World, dispatch: Callable[..., list[str]]) -> None:
+    world.add_user()
+    world.accept()
+    assert world.work_queue is not None
+
+    assert dispatch(*world.work_queue.bodies()) == []
+
+    assert (world.route()["status"], len(world.email.accepted), world.count("outbox")) == ("published", 1, 0)
+
+
+def test_a_hint_delivered_three_times_sends_one_message(world: World, dispatch: Callable[..., list[str]]) -> None:
+    world.add_user()
+    asked = world.accept()
+
+    for _ in range(3):
+        assert dispatch(_hint(asked.notification_id), _hint(asked.notification_id)) == []
+
+    assert len(world.email.accepted) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", "{", "null", "[]", "7", '"x"', {}, {"v": 2, "ids": []}, {"v": 1}, {"v": 1, "ids": "abc"}, {"v": 1, "ids": [7]},
+     {"v": 1, "ids": [None]}, {"v": 1, "ids": ["nonsense"]}, "[" * 100_000, _hint(STRANGER)],
+    ids=lambda body: str(body)[:40],
+)  # fmt: skip
+def test_a_hint_that_cannot_be_read_or_means_nothing_is_acknowledged_and_its_neighbour_is_heard(
+    world: World, dispatch: Callable[..., list[str]], body: Any
+) -> None:
+    world.add_user()
+    asked = world.accept()
+
+    assert dispatch(body, _hint(asked.notification_id)) == []
+
+    assert len(world.email.accepted) == 1
+
+
+def test_while_the_database_is_down_the_hints_stay_on_the_queue(
+    world: World, dispatch: Callable[..., list[str]], database_down: None
+) -> None:
+    assert dispatch(_hint(STRANGER), _hint(STRANGER)) == ["message-1", "message-2"]
+
+
+def test_a_retry_is_recorded_and_the_hint_is_acknowledged(world: World, dispatch: Callable[..., list[str]]) -> None:
+    world.add_user()
+    asked = world.accept()
+    world.email.answers.append(Failure(FailureClass.TRANSIENT, "x", ""))
+
+    assert dispatch(_hint(asked.notification_id)) == []
+
+    assert world.route()["status"] == "failed"
+    assert world.hints()[-1].delay_seconds > 0
+
+
+def test_an_invocation_about_to_end_announces_what_it_leaves(world: World, dispatch: Callable[..., list[str]]) -> None:
+    world.add_user()
+    asked = world.accept()
+    assert world.work_queue is not None
+    world.work_queue.clear()
+
+    assert dispatch(_hint(asked.notification_id), remaining=9_000) == []
+
+    assert (world.email.calls, [hint.ids for hint in world.hints()]) == (0, [[asked.notification_id]])
+
+
+def test_a_hint_of_another_tenants_work_serves_that_tenant(world: World, dispatch: Callable[..., list[str]]) -> None:
+    world.add_tenant()
+    world.add_user(tenant=OTHER_TENANT, email="theirs@example.com")
+    asked = world.accept(tenant=OTHER_TENANT)
+
+    dispatch(_hint(asked.notification_id))
+
+    assert [message.email for message in world.email.accepted] == ["theirs@example.com"]
+    assert world.route()["tenant_id"] == OTHER_TENANT

@@ -1,0 +1,193 @@
+"""The deployment's own door: roles, schema, passwords, the first key; and the answer CloudFormation waits for."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from devstack.postgres import Postgres
+from tests.functions.doors import Context, handler_of
+from tests.work_queue import WorkQueue
+from tests.world import TENANT
+from tocsin import aws, keys
+
+MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
+ROLES = ("app", "worker", "retention")
+CREATE = {"RequestType": "Create", "ResponseURL": None}
+
+
+@pytest.fixture
+def installation(server: Postgres, work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An empty database and the secrets that the template makes; yields the database's name."""
+    with psycopg.connect(server.dsn(), autocommit=True) as conn:
+        conn.execute("CREATE DATABASE installation")
+    secrets = aws.client("secretsmanager")
+    admin = secrets.create_secret(Name="master", SecretString=json.dumps({"username": "postgres", "password": "x"}))
+    monkeypatch.setenv("DATABASE_ADMIN_SECRET_ARN", admin["ARN"])
+    for role in ROLES:
+        value = {"username": f"tocsin_{role}", "password": f"it's {role}'s own"}
+        made = secrets.create_secret(Name=role, SecretString=json.dumps(value))
+        monkeypatch.setenv(f"{role.upper()}_SECRET_ARN", made["ARN"])
+    first_key = secrets.create_secret(Name="first-key", SecretString="to be made")
+    environment = {
+        "ADMIN_KEY_SECRET_ARN": first_key["ARN"],
+        "DATABASE_HOST": "127.0.0.1",
+        "DATABASE_PORT": str(server.port),
+        "DATABASE_NAME": "installation",
+        "DATABASE_SSLMODE": "disable",
+        "DEFAULT_TENANT_ID": str(TENANT),
+        "MIGRATIONS_FOLDER": str(MIGRATIONS),
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    yield "installation"
+    with psycopg.connect(server.dsn(), autocommit=True) as conn:
+        conn.execute("DROP DATABASE installation WITH (FORCE)")
+        for role in ROLES:
+            conn.execute(f"ALTER ROLE tocsin_{role} PASSWORD NULL")  # type: ignore[call-overload]
+
+
+@pytest.fixture
+def cloud_formation() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The URL CloudFormation waits at, and what was put there."""
+    answers: list[dict[str, Any]] = []
+
+    class Waiting(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Quietly."""
+
+    http = HTTPServer(("127.0.0.1", 0), Waiting)
+    thread = threading.Thread(target=http.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{http.server_port}/answer", answers
+    http.shutdown()
+    thread.join()
+    http.server_close()
+
+
+def _first_key() -> str:
+    value: str = aws.client("secretsmanager").get_secret_value(SecretId="first-key")["SecretString"]
+    return value
+
+
+def _one(server: Postgres, query: str) -> Any:
+    with psycopg.connect(server.dsn("installation")) as conn:
+        row = conn.execute(query).fetchone()  # type: ignore[call-overload]
+        assert row is not None
+        return row[0]
+
+
+def test_the_first_run_makes_schema_passwords_tenant_and_key(server: Postgres, installation: str) -> None:
+    answer = handler_of("migrate")(CREATE, Context())
+
+    assert answer["Applied"] == len(list(MIGRATIONS.glob("0*.sql"))) - len(list(MIGRATIONS.glob("0*.rollback.sql")))
+    assert _one(server, "SELECT id FROM tenants") == TENANT
+    for role in ROLES:
+        assert _one(server, f"SELECT rolpassword LIKE 'SCRAM-SHA-256$%' FROM pg_authid WHERE rolname = 'tocsin_{role}'")
+    key = _first_key()
+    assert keys.is_well_formed(key)
+    assert _one(server, "SELECT key_hash FROM api_keys") == keys.digest(key)
+    assert {"admin", "manage"} <= set(_one(server, "SELECT scopes FROM api_keys"))
+
+
+def test_the_second_run_changes_nothing(server: Postgres, installation: str) -> None:
+    handler_of("migrate")(CREATE, Context())
+    key = _first_key()
+
+    answer = handler_of("migrate")({"RequestType": "Update", "ResponseURL": None}, Context())
+
+    assert answer["Applied"] == 0
+    assert _first_key() == key
+    assert (_one(server, "SELECT count(*) FROM api_keys"), _one(server, "SELECT count(*) FROM tenants")) == (1, 1)
+
+
+def test_the_key_is_neither_in_the_answer_nor_in_the_log(
+    installation: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = handler_of("migrate")(CREATE, Context())
+
+    told = json.dumps(answer) + capsys.readouterr().out + caplog.text
+    assert _first_key() not in told
+    assert "own" not in told
+
+
+def _request(url: str, kind: str = "Create") -> dict[str, Any]:
+    return {
+        "RequestType": kind,
+        "ResponseURL": url,
+        "StackId": "stack",
+        "RequestId": "request",
+        "LogicalResourceId": "Migration",
+    }
+
+
+def test_cloudformation_is_told_of_success(installation: str, cloud_formation: tuple[str, list[dict[str, Any]]]) -> None:
+    url, answers = cloud_formation
+
+    handler_of("migrate")(_request(url), Context())
+
+    (told,) = answers
+    assert (told["Status"], told["StackId"], told["RequestId"], told["LogicalResourceId"]) == (
+        "SUCCESS",
+        "stack",
+        "request",
+        "Migration",
+    )
+    assert told["PhysicalResourceId"]
+
+
+def test_cloudformation_is_told_of_failure_without_a_secret(
+    installation: str, cloud_formation: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, answers = cloud_formation
+    monkeypatch.setenv("DATABASE_PORT", "1")
+
+    handler_of("migrate")(_request(url), Context())
+
+    (told,) = answers
+    assert told["Status"] == "FAILED"
+    assert "stream" in told["Reason"]
+    assert "password" not in json.dumps(told)
+
+
+def test_taking_the_stack_down_keeps_the_data(
+    server: Postgres, installation: str, cloud_formation: tuple[str, list[dict[str, Any]]]
+) -> None:
+    url, answers = cloud_formation
+    handler_of("migrate")(CREATE, Context())
+
+    handler_of("migrate")(_request(url, "Delete"), Context())
+
+    assert answers[0]["Status"] == "SUCCESS"
+    assert _one(server, "SELECT count(*) FROM tenants") == 1
+
+
+def test_without_anyone_waiting_a_failure_is_an_error(installation: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_PORT", "1")
+
+    with pytest.raises(psycopg.OperationalError):
+        handler_of("migrate")(CREATE, Context())
+
+
+def test_two_deployments_at_once_take_turns(server: Postgres, installation: str) -> None:
+    ends: list[Any] = []
+    migrate: Callable[[], None] = lambda: ends.append(handler_of("migrate")(CREATE, Context())["Applied"])  # noqa: E731
+    threads = [threading.Thread(target=migrate) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert sorted(ends)[0] == 0
+    assert len(ends) == 2
+    assert _one(server, "SELECT count(*) FROM tenants") == 1

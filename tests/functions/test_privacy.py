@@ -1,0 +1,142 @@
+"""No address, phone number, payload or key appears in a log line, a metric or a queue message, whatever happens on the way."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.functions.doors import Api, Context, handler_of, intent, module_of, sqs_event
+from tests.world import World
+from tocsin import deliver, http, nudge
+from tocsin.keys import SCOPES
+from tocsin.outcomes import Failure, FailureClass
+
+EMAIL, PHONE, WORDS, TOKEN = "canary@private.example", "+14155550199", "canary-in-the-payload", "canary-device-token"
+CANARIES = (EMAIL, EMAIL.upper(), PHONE, PHONE[1:], WORDS, TOKEN)
+
+pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
+
+
+class Ears(logging.Handler):
+    """Hears every record of every logger, with all that a formatter could print of it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(json.dumps(record.__dict__, default=str) + self.format(record))
+
+
+@pytest.fixture
+def ears(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
+    """Everything that was logged or printed so far, of our own code and of the libraries we configure to speak."""
+    handler = Ears()
+    for door in ("intake", "inbox_api", "manage", "intake_queue", "dispatch", "sweep"):
+        module_of(door)
+    ours = [logger for name in list(logging.root.manager.loggerDict) if (logger := logging.getLogger(name)).handlers]
+    for logger in [logging.root, *ours]:
+        logger.addHandler(handler)
+    printed: list[str] = []
+
+    def listen() -> str:
+        out, err = capsys.readouterr()
+        printed.append(out + err)
+        return "\n".join(handler.heard + printed)
+
+    yield listen
+    for logger in [logging.root, *ours]:
+        logger.removeHandler(handler)
+
+
+@pytest.fixture
+def dispatch(world: World, run_as: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    monkeypatch.setattr(module_of("dispatch"), "_ways", lambda: world.worker_policy().ways)
+
+    def deliver() -> None:
+        run_as("tocsin_worker")
+        handler_of("dispatch")(sqs_event({"v": 1, "ids": [str(one) for one in world.due()]}), Context())
+        handler_of("sweep")({}, Context())
+        run_as("tocsin_app")
+
+    return deliver
+
+
+def _everything_goes_through(world: World, api: Api, dispatch: Callable[[], None]) -> None:
+    api.put("/v1/users/alice", {"email": EMAIL, "phone": PHONE, "attributes": {"note": WORDS}})
+    api.put(f"/v1/users/alice/devices/{TOKEN}", {"platform": "fcm"})
+    api.put("/v1/users/bob", {"email": EMAIL})  # 409
+    api.put("/v1/users/bob", {"email": f"{EMAIL} {EMAIL}", "phone": PHONE[1:]})  # 422
+    payload = {"title": WORDS, "message": f"{WORDS} {EMAIL} {PHONE}"}
+    body = intent(payload=payload, channels=["email", "sms", "push", "in_app"])
+    sent = api.send(body, idempotency_key="k-1")
+    api.send(intent(payload=payload), idempotency_key="k-1")  # 422
+    api.send(intent(payload=payload, audience={"kind": "address", "email": EMAIL, "phone": PHONE}, channels=["email", "sms"]))
+    api.send(intent(payload=payload, audience={"kind": "users", "user_ids": [EMAIL]}))  # 422
+    api.send(json.dumps(body)[:-1])  # 400
+    queue = handler_of("intake_queue")
+    queue(sqs_event(intent(payload=payload), intent(payload=payload, nonsense=EMAIL), f"{{{EMAIL}", first_id=7), Context())
+    world.email.answers.append(Failure(FailureClass.PERMANENT, "MessageRejected", f"{EMAIL} is refused"))
+    world.sms.answers.append(Failure(FailureClass.TRANSIENT, "InternalError", f"{PHONE} could not be reached"))
+    world.push.answers.append(Failure(FailureClass.CONFIGURATION, "AuthorizationError", f"{TOKEN} is not ours"))
+    dispatch()
+    dispatch()
+    api.get(f"/v1/notifications/{sent.json['notification_id']}")
+    api.get("/v1/inbox", query={"user_id": "alice"})
+    api.get("/v1/users", query={"cursor": EMAIL})
+
+
+def test_the_ears_hear_every_logger_of_ours(ears: Callable[[], str]) -> None:
+    for n, speaker in enumerate((deliver, http, nudge, module_of("dispatch"), module_of("intake_queue"), module_of("sweep"))):
+        speaker.log.warning("said", extra={"canary": f"canary-{n}"})
+
+    assert all(f"canary-{n}" in ears() for n in range(6))
+
+
+def test_a_whole_day_leaves_no_canary_in_logs_metrics_and_queues(
+    world: World, api: Api, dispatch: Callable[[], None], ears: Callable[[], str]
+) -> None:
+    _everything_goes_through(world, api, dispatch)
+
+    assert world.work_queue is not None
+    heard, queued = ears(), "\n".join(world.work_queue.bodies())
+    assert '"_aws"' in heard  # the metrics were heard too
+    assert queued
+    for canary in (*CANARIES, api.key):
+        assert canary not in heard
+        assert canary not in queued
+
+
+def test_hints_hold_ids_and_nothing_else(world: World, api: Api, dispatch: Callable[[], None]) -> None:
+    _everything_goes_through(world, api, dispatch)
+
+    assert world.work_queue is not None
+    for body in world.work_queue.bodies():
+        hint: dict[str, Any] = json.loads(body)
+        assert set(hint) == {"v", "ids"}
+
+
+def test_what_nobody_foresaw_is_logged_without_the_values_of_the_row(breakable_world: World, ears: Callable[[], str]) -> None:
+    api = Api(breakable_world.add_key(*SCOPES))
+    breakable_world.admin.execute("ALTER TABLE users ADD CONSTRAINT unforeseen CHECK (email IS NULL)")
+
+    answer = api.put("/v1/users/alice", {"email": EMAIL, "phone": PHONE, "attributes": {"note": WORDS}})
+
+    heard = ears()
+    assert answer.status == 500
+    assert "request failed" in heard
+    for canary in CANARIES:
+        assert canary not in heard
+        assert canary not in answer.text
+
+
+def test_a_revoked_or_unknown_key_is_not_logged(world: World, api: Api, ears: Callable[[], str]) -> None:
+    key = world.add_key("read")
+    world.admin.execute("UPDATE api_keys SET is_active = false, revoked_at = tocsin_now() WHERE scopes = '{read}'")
+
+    api.get("/v1/notifications", key=key)
+    api.get("/v1/notifications", key=key[:-1])
+
+    assert key[:-1] not in ears()

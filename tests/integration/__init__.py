@@ -1,0 +1,1 @@
+"""Use cases and store on a real Postgres."""

@@ -1,0 +1,52 @@
+"""What retention forgets: a row of each kind, and the rule that ends it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from tests.world import TENANT, World
+from tocsin.outcomes import Failure, FailureClass
+from tocsin.retain import Report, retain
+
+DAY = timedelta(days=1)
+
+
+def apply(world: World, *, batch: int = 1_000, has_time: Callable[[], bool] = lambda: True) -> Report:
+    return retain(world.retention, has_time=has_time, batch=batch)
+
+
+def make_dead_letter(world: World) -> None:
+    world.email.answers.append(Failure(FailureClass.PERMANENT, "x", "x"))
+    world.accept()
+    world.dispatch()
+
+
+def make_malformed(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO malformed_intents (stream_entry_id, tenant_id, failure_code, failure_message, raw_fields, recorded_at)
+           VALUES (gen_random_uuid()::text, %s, 'schema', 'x', '{}', tocsin_now())""",
+        [TENANT],
+    )
+
+
+def make_inbox_row(world: World) -> None:
+    world.accept(channels=["in_app"])
+    world.dispatch()
+
+
+def make_system_event(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO admin_system_events (event_type, severity, description, is_resolved, resolved_at)
+           VALUES ('x', 'low', 'x', true, tocsin_now())"""
+    )
+
+
+# rule, what makes a row, the table, the days it is kept
+RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
+    ("records", lambda world: (world.accept(), world.dispatch()), "records", 90),
+    ("rate_limits", lambda world: world.accept(), "rate_limits", 2),
+    ("malformed_intents", make_malformed, "malformed_intents", 30),
+    ("dead_letters", make_dead_letter, "dead_letters", 90),
+    ("notifications", make_inbox_row, "notifications", 180),
+    ("admin_system_events", make_system_event, "admin_system_events", 365),
+]

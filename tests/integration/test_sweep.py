@@ -1,0 +1,216 @@
+"""The sweep: what is due and unannounced is announced again, fairly, and the backlog is measured."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.world import OTHER_TENANT, TENANT, WINDOW, World
+from tocsin import aws
+from tocsin import sweep as sweeping
+from tocsin.dispatch import dispatch
+from tocsin.outcomes import Failure, FailureClass
+from tocsin.sweep import sweep
+
+LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "")
+
+
+@pytest.fixture
+def quiet(world: World) -> World:
+    """A world in which every hint of intake was lost."""
+    world.add_user()
+    return world
+
+
+def _lose_hints(world: World) -> None:
+    assert world.work_queue is not None
+    world.work_queue.clear()
+
+
+def _announced(world: World) -> list[object]:
+    return [one for hint in world.hints() for one in hint.ids]
+
+
+def test_work_whose_hint_was_lost_is_announced_half_a_minute_later(quiet: World) -> None:
+    asked = quiet.accept()
+    _lose_hints(quiet)
+
+    assert sweep(quiet.worker).nudged == 0  # its own hint may still be on the way
+    quiet.pass_time(timedelta(seconds=31))
+    assert sweep(quiet.worker).nudged == 1
+
+    assert _announced(quiet) == [asked.notification_id]
+
+
+def test_what_was_announced_is_not_announced_again_for_five_minutes(quiet: World) -> None:
+    quiet.accept()
+    quiet.pass_time(timedelta(seconds=31))
+    sweep(quiet.worker)
+
+    quiet.pass_time(timedelta(minutes=4))
+    assert sweep(quiet.worker).nudged == 0
+    quiet.pass_time(timedelta(minutes=2))
+    assert sweep(quiet.worker).nudged == 1
+
+
+def test_two_sweeps_one_after_the_other_announce_once(quiet: World) -> None:
+    for _ in range(10):
+        quiet.accept()
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(minutes=1))
+
+    counts = [sweep(quiet.connect()).nudged for _ in range(2)]
+
+    assert (counts, len(_announced(quiet))) == ([10, 0], 10)
+
+
+def test_work_that_is_not_due_is_not_announced(quiet: World) -> None:
+    quiet.accept(send_at=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
+    quiet.pass_time(timedelta(minutes=59))
+    assert sweep(quiet.worker).nudged == 0
+
+    quiet.pass_time(timedelta(minutes=2))
+
+    assert sweep(quiet.worker).nudged == 1
+
+
+def test_work_under_a_lease_is_left_alone_and_announced_when_the_lease_has_lapsed(quiet: World) -> None:
+    quiet.accept()
+    quiet.pass_time(timedelta(minutes=1))
+    quiet.admin.execute("UPDATE outbox SET leased_until = tocsin_now() + interval '90 seconds', lease_token = gen_random_uuid()")
+    assert sweep(quiet.worker).nudged == 0
+
+    quiet.pass_time(timedelta(seconds=91))
+
+    assert sweep(quiet.worker).nudged == 1
+
+
+def test_a_retry_with_a_hint_of_its_own_is_announced_only_if_that_hint_seems_lost(quiet: World) -> None:
+    quiet.accept()
+    quiet.email.answers.append(Failure(FailureClass.TRANSIENT, "x", ""))
+    quiet.dispatch()
+
+    quiet.pass_time(timedelta(minutes=4))
+    assert sweep(quiet.worker).nudged == 0
+    quiet.pass_time(timedelta(minutes=2))
+    assert sweep(quiet.worker).nudged == 1
+
+
+def test_a_send_in_doubt_is_announced_when_its_window_has_ended(quiet: World) -> None:
+    quiet.accept()
+    quiet.email.answers.append(LOST)
+    quiet.dispatch()
+    quiet.pass_time(WINDOW)
+    assert sweep(quiet.worker).nudged == 0
+
+    quiet.pass_time(timedelta(seconds=31))
+
+    assert sweep(quiet.worker).nudged == 1
+
+
+def test_a_row_that_another_holds_is_skipped_and_not_waited_for(quiet: World) -> None:
+    held, free = quiet.accept(), quiet.accept()
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(minutes=1))
+    other = quiet.connect()
+    other.execute("BEGIN")
+    other.execute("SELECT FROM outbox WHERE id = %s FOR UPDATE", [held.notification_id])
+
+    assert sweep(quiet.worker).nudged == 1
+    assert _announced(quiet) == [free.notification_id]
+
+
+def test_a_flood_of_one_tenant_does_not_push_the_other_out(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "MOST_PER_TENANT", 5)
+    quiet.add_tenant()
+    quiet.add_user(tenant=OTHER_TENANT)
+    flood = {quiet.accept().notification_id for _ in range(40)}
+    few = {quiet.accept(tenant=OTHER_TENANT).notification_id for _ in range(3)}
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(minutes=1))
+
+    sweep(quiet.worker)
+
+    assert few <= set(_announced(quiet))
+    assert len(flood & set(_announced(quiet))) == 5
+
+
+def test_over_several_sweeps_the_whole_flood_is_announced(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "MOST_PER_TENANT", 5)
+    for _ in range(12):
+        quiet.accept()
+    quiet.pass_time(timedelta(minutes=1))
+
+    assert [sweep(quiet.worker).nudged for _ in range(4)] == [5, 5, 2, 0]
+
+
+def test_a_sweep_has_an_end_however_much_is_due(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "MOST_PER_SWEEP", 7)
+    for _ in range(10):
+        quiet.accept()
+    quiet.pass_time(timedelta(minutes=1))
+
+    assert sweep(quiet.worker).nudged == 7
+
+
+def test_what_is_due_longest_is_announced_first(quiet: World) -> None:
+    first = quiet.accept()
+    quiet.pass_time(timedelta(seconds=20))
+    second = quiet.accept()
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(minutes=1))
+
+    sweep(quiet.worker)
+
+    assert _announced(quiet) == [first.notification_id, second.notification_id]
+
+
+def test_after_an_hour_of_silence_everything_is_announced_and_goes_out(quiet: World) -> None:
+    for _ in range(5):
+        quiet.accept()
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(hours=1))
+
+    sweep(quiet.worker)
+    dispatch(quiet.worker, [one for hint in quiet.hints() for one in hint.ids], quiet.worker_policy())
+
+    assert (len(quiet.email.accepted), quiet.count("outbox")) == (5, 0)
+
+
+def test_a_queue_that_does_not_listen_costs_five_minutes_and_no_error(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    quiet.accept()
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(minutes=1))
+
+    def deaf(service: str) -> object:
+        raise ConnectionError(service)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(aws, "client", deaf)
+        assert sweep(quiet.worker).nudged == 1
+    assert quiet.hints() == []
+
+    quiet.pass_time(timedelta(minutes=6))
+    sweep(quiet.worker)
+
+    assert len(quiet.hints()) == 1
+
+
+def test_the_backlog_is_measured(quiet: World) -> None:
+    quiet.accept()
+    quiet.email.answers.append(LOST)
+    quiet.dispatch()
+    quiet.accept()
+    quiet.accept(send_at=(datetime.now(UTC) + timedelta(hours=3)).isoformat())
+    quiet.pass_time(timedelta(minutes=10))
+
+    backlog = sweep(quiet.worker).backlog
+
+    assert (backlog.depth, backlog.unknown_attempts) == (3, 1)
+    assert 600 <= backlog.oldest_due_seconds < 660
+
+
+def test_an_empty_outbox_measures_nothing(world: World) -> None:
+    backlog = sweep(world.worker).backlog
+
+    assert (backlog.depth, backlog.oldest_due_seconds, backlog.unknown_attempts) == (0, 0, 0)
+    assert world.one("SELECT count(*) FROM tenants WHERE id = %(tenant)s", tenant=TENANT) == 1

@@ -1,0 +1,206 @@
+"""No read or write crosses tenants, even with a forgotten WHERE."""
+
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import Connection
+
+from tests.world import OTHER_TENANT, TENANT, World
+from tocsin import keys
+from tocsin.database import key_transaction, tenant_transaction
+from tocsin.outcomes import Failure, FailureClass
+from tocsin.store import api_keys
+
+READABLE = (
+    "tenants", "users", "devices", "api_keys", "rate_limits", "records", "routes", "attempts", "dead_letters",
+    "malformed_intents", "outbox", "notifications", "admin_system_events",
+)  # fmt: skip
+
+
+@pytest.fixture
+def two(world: World) -> World:
+    """Two tenants with the same things in every table."""
+    world.add_tenant()
+    for tenant in (TENANT, OTHER_TENANT):
+        world.add_device(world.add_user(tenant=tenant), tenant=tenant)
+        world.add_key("send", tenant=tenant)
+        world.accept(tenant=tenant, channels=["in_app"])
+        world.email.answers.append(Failure(FailureClass.PERMANENT, "x", "x"))
+        world.accept(tenant=tenant)
+        world.dispatch()
+        world.admin.execute(
+            """INSERT INTO malformed_intents (stream_entry_id, tenant_id, failure_code, failure_message, raw_fields, recorded_at)
+               VALUES (%s, %s, 'x', 'x', '{}', tocsin_now())""",
+            [f"m-{tenant}", tenant],
+        )
+        world.admin.execute(
+            "INSERT INTO admin_system_events (event_type, severity, description, tenant_id) VALUES ('e', 'low', 'd', %s)",
+            [tenant],
+        )
+    for tenant in (TENANT, OTHER_TENANT):
+        world.accept(tenant=tenant)
+    return world
+
+
+def _select(conn: Connection[Any], tenant: Any, query: str) -> list[tuple[Any, ...]]:
+    with tenant_transaction(conn, tenant):
+        cursor = conn.execute(query)  # type: ignore[call-overload]
+    return cursor.fetchall() if cursor.description else []
+
+
+@pytest.mark.parametrize("table", READABLE)
+def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: World, table: str) -> None:
+    column = "id" if table == "tenants" else "tenant_id"
+    everyone = {row[column] for row in two.rows(f"SELECT {column} FROM {table}")}
+
+    seen = {row[0] for row in _select(two.app, TENANT, f"SELECT {column} FROM {table}")}
+
+    assert everyone == {TENANT, OTHER_TENANT}
+    assert seen == {TENANT}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE users SET email = NULL RETURNING tenant_id",
+        "DELETE FROM devices RETURNING tenant_id",
+        "UPDATE api_keys SET is_active = false RETURNING tenant_id",
+        "UPDATE records SET cancelled_at = tocsin_now() RETURNING tenant_id",
+        "UPDATE routes SET reason = 'x' RETURNING tenant_id",
+        "DELETE FROM outbox RETURNING tenant_id",
+        "UPDATE notifications SET title = 'x' RETURNING tenant_id",
+        "UPDATE rate_limits SET request_count = 0 RETURNING tenant_id",
+    ],
+)
+def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: World, statement: str) -> None:
+    touched = {row[0] for row in _select(two.app, TENANT, statement)}
+
+    assert touched == {TENANT}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO users (id, tenant_id, external_id) VALUES (gen_random_uuid(), '{other}', 'spy')",
+        "INSERT INTO rate_limits VALUES ('{other}', 's', 'l', tocsin_now(), 0, 1)",
+        "UPDATE users SET tenant_id = '{other}'",
+        "UPDATE records SET tenant_id = '{other}'",
+        "UPDATE notifications SET tenant_id = '{other}'",
+        """INSERT INTO outbox (id, tenant_id, source_kind, due_at, max_attempts, retry_backoff, retry_base_ms)
+           VALUES (gen_random_uuid(), '{other}', 'plan', tocsin_now(), 1, 'linear', 1)""",
+    ],
+)
+def test_a_row_cannot_be_written_for_another_tenant(two: World, statement: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        _select(two.app, TENANT, statement.format(other=OTHER_TENANT))
+
+
+def test_a_device_cannot_be_hung_on_another_tenants_user(two: World) -> None:
+    (theirs,) = (row["id"] for row in two.rows("SELECT id FROM users WHERE tenant_id = %(t)s", t=OTHER_TENANT))
+
+    with pytest.raises((psycopg.errors.ForeignKeyViolation, psycopg.errors.InsufficientPrivilege)):
+        _select(
+            two.app,
+            TENANT,
+            f"""INSERT INTO devices (id, tenant_id, user_id, platform, token)
+                VALUES (gen_random_uuid(), '{TENANT}', '{theirs}', 'fcm', 'ours')""",
+        )
+
+
+def test_a_push_goes_to_no_device_of_another_tenant(two: World) -> None:
+    (ours,) = (row["id"] for row in two.rows("SELECT id FROM users WHERE tenant_id = %(t)s", t=TENANT))
+    two.admin.execute("SET session_replication_role = replica")  # as if a foreign key had let it in
+    two.add_device(ours, token="theirs", tenant=OTHER_TENANT)
+
+    two.accept(channels=["push"])
+    two.dispatch()
+
+    assert "theirs" not in {message.device_token for message in two.push.accepted}
+
+
+@pytest.mark.parametrize("table", READABLE)
+def test_without_a_tenant_every_table_refuses(two: World, table: str) -> None:
+    fresh = two.connect("tocsin_app")
+
+    with pytest.raises(psycopg.Error):
+        fresh.execute(f"SELECT * FROM {table}")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("table", READABLE)
+def test_a_connection_that_served_a_tenant_before_refuses_just_the_same(two: World, table: str) -> None:
+    _select(two.app, TENANT, "SELECT 1")
+
+    with pytest.raises(psycopg.Error):
+        two.app.execute(f"SELECT * FROM {table}")  # type: ignore[call-overload]
+
+
+def test_two_tenants_taking_turns_on_one_connection_never_see_each_other(two: World) -> None:
+    for _ in range(5):
+        for tenant in (TENANT, OTHER_TENANT):
+            assert {row[0] for row in _select(two.app, tenant, "SELECT tenant_id FROM records")} == {tenant}
+
+
+def test_a_transaction_that_failed_does_not_leave_its_tenant_behind(two: World) -> None:
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        _select(two.app, OTHER_TENANT, "SELECT * FROM nowhere")
+
+    with pytest.raises(psycopg.Error):
+        two.app.execute("SELECT * FROM records")
+    assert {row[0] for row in _select(two.app, TENANT, "SELECT tenant_id FROM records")} == {TENANT}
+
+
+def test_a_tenant_nobody_knows_sees_nothing(two: World) -> None:
+    assert _select(two.app, "00000000-0000-7000-8000-00000000000f", "SELECT * FROM records") == []
+
+
+def test_the_hash_of_a_key_opens_that_key_and_nothing_else(two: World) -> None:
+    key_hash = keys.digest(two.add_key("read", tenant=OTHER_TENANT))
+
+    with key_transaction(two.app, key_hash):
+        found = api_keys.find_by_hash(two.app, key_hash)
+        every = two.app.execute("SELECT key_hash FROM api_keys")
+    assert [key.tenant_id for key in found.fetchall()] == [OTHER_TENANT]
+    assert every.fetchall() == [(key_hash,)]
+    with pytest.raises(psycopg.Error), key_transaction(two.app, key_hash):
+        two.app.execute("SELECT * FROM records")
+
+
+def test_a_hash_nobody_has_opens_nothing(two: World) -> None:
+    with key_transaction(two.app, b"\x00" * 32):
+        every = two.app.execute("SELECT * FROM api_keys")
+
+    assert every.fetchall() == []
+
+
+def test_after_a_key_was_looked_up_the_tenants_other_keys_are_seen_again(two: World) -> None:
+    with key_transaction(two.app, b"\x00" * 32):
+        two.app.execute("SELECT 1")
+
+    assert len(_select(two.app, TENANT, "SELECT * FROM api_keys")) == 1
+
+
+def test_events_of_the_whole_service_are_everyones_to_see_and_nobodys_to_change(two: World) -> None:
+    two.admin.execute("INSERT INTO admin_system_events (event_type, severity, description) VALUES ('shared', 'low', 'd')")
+
+    seen = _select(two.app, TENANT, "SELECT event_type, tenant_id FROM admin_system_events")
+
+    assert sorted(seen, key=str) == [("e", TENANT), ("shared", None)]
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        _select(two.app, TENANT, "UPDATE admin_system_events SET description = 'mine'")
+
+
+def test_workers_and_retention_see_every_tenant(two: World) -> None:
+    for conn in (two.worker, two.retention):
+        rows = conn.execute("SELECT DISTINCT tenant_id FROM records").fetchall()
+        assert {row[0] for row in rows} == {TENANT, OTHER_TENANT}
+
+
+def test_the_owner_of_the_tables_is_bound_by_the_policies_too(two: World) -> None:
+    two.admin.execute("DROP ROLE IF EXISTS plain_owner")
+    with two.admin.transaction(force_rollback=True):
+        two.admin.execute("CREATE ROLE plain_owner")
+        two.admin.execute("GRANT ALL ON SCHEMA public TO plain_owner")
+        two.admin.execute("ALTER TABLE records OWNER TO plain_owner")
+        two.admin.execute("SET LOCAL ROLE plain_owner")
+        assert two.admin.execute("SELECT count(*) FROM records").fetchone() == (0,)
