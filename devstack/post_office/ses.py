@@ -16,7 +16,7 @@ MOST_RECIPIENTS = 50
 MOST_HEADERS = 15
 SHOWN_ELSEWHERE = {"from", "to", "cc", "bcc", "subject", "mime-version", "content-type", "content-transfer-encoding"}
 ERRORS = {
-    "refuse": (400, "MessageRejected", "Email address is not verified or the content was rejected."),
+    "refuse": (400, "MessageRejected", "The content of the message was rejected."),
     "throttle": (429, "TooManyRequestsException", "Maximum sending rate exceeded."),
     "quota": (400, "LimitExceededException", "Daily message quota exceeded."),
     "suspend": (400, "AccountSuspendedException", "The account's ability to send email has been suspended."),

@@ -29,11 +29,11 @@ class Cancelled:
 def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Cancelled | None:
     """None: there is no such notification. One that is not planned yet is planned at once, as cancelled."""
     with tenant_transaction(conn, tenant_id):
+        is_unplanned = outbox.plan_now(conn, tenant_id, notification_id)  # first, as planning does: no deadlock
         if not records.mark_cancelled(conn, tenant_id, notification_id):
             return None
         stopped = outbox.delete_unsent(conn, tenant_id, notification_id)
         routes.cancel(conn, tenant_id, notification_id, stopped)
-        is_unplanned = outbox.plan_now(conn, tenant_id, notification_id)
         by_status = routes.count_by_status(conn, tenant_id, notification_id)
     if is_unplanned:
         nudge([notification_id])

@@ -44,7 +44,8 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             JOIN plan ON plan.outbox_id = outbox.id
             JOIN records ON records.notification_id = outbox.notification_id
             WHERE outbox.lease_token = %(lease_token)s
-            FOR UPDATE OF outbox
+            -- the record too: a cancel that comes meanwhile is waited for, and seen
+            FOR UPDATE OF outbox FOR NO KEY UPDATE OF records
         ), page AS (
             SELECT leased.plan_id, member.*
             FROM leased CROSS JOIN LATERAL (

@@ -1,0 +1,53 @@
+"""Three ways to break the product on purpose. A safety net that has never caught anything proves nothing."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tocsin import deliver
+from tocsin.store import attempts, outbox, routes
+from tocsin.store.attempts import Opened, Opening
+
+
+def without_skip_locked(patch: pytest.MonkeyPatch) -> None:
+    _rewrite(patch, outbox.claim, "FOR UPDATE SKIP LOCKED", "FOR UPDATE", times=1)
+
+
+def without_the_fence_in_open(patch: pytest.MonkeyPatch) -> None:
+    _rewrite(patch, attempts.open_all, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=1)
+
+
+def without_the_fence_in_settle(patch: pytest.MonkeyPatch) -> None:
+    _rewrite(patch, routes.settle, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=2)
+
+
+def open_after_sending() -> None:
+    """Attempts are written together with their outcomes, not before the send. For a child process: it is never undone."""
+    real_settle = deliver._settle
+
+    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any) -> list[Any]:
+        now = datetime.now(UTC)
+        return [
+            (one, Opened(one.claimed.outbox_id, one.claimed.last_attempt_no + 1, one.claimed.attempt_count + 1, now))
+            for one in ready
+        ]
+
+    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], troubled: Any, *, lease_token: Any) -> None:
+        openings = [Opening(one.ready.claimed.outbox_id, one.ready.channel.provider, one.ready.supersedes) for one in sent]
+        with conn.transaction():
+            attempts.open_all(conn, openings, lease_token=lease_token)
+            real_settle(conn, settlements, sent, troubled, lease_token=lease_token)
+
+    deliver._open = only_pretend
+    deliver._settle = open_and_settle
+
+
+def _rewrite(patch: pytest.MonkeyPatch, function: Callable[..., Any], old: str, new: str, *, times: int) -> None:
+    """Change the SQL inside a function, wherever it was imported to; the words must be there, or the mutation is void."""
+    code = function.__code__
+    found = sum(one.count(old) for one in code.co_consts if isinstance(one, str))
+    assert found == times, f"{function.__qualname__} has {old!r} {found} times, not {times}"
+    constants = tuple(one.replace(old, new) if isinstance(one, str) else one for one in code.co_consts)
+    patch.setattr(function, "__code__", code.replace(co_consts=constants))

@@ -1,0 +1,51 @@
+"""After the crash: the clock goes on, the sweep announces, dispatch works, until nothing is left to do."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from tests.crash.child import Context
+from tocsin import aws, database
+
+STEP_SECONDS = 301  # longer than a lease, the first nudge after 30 s and the next after 5 min; three pass the evidence window
+MOST_ROUNDS = 16
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+
+
+def recover(
+    handlers: dict[str, Handler], *, admin_dsn: str, offset: float, rounds: int = MOST_ROUNDS, copies: int = 1
+) -> dict[str, Any]:
+    """Alternate sweep and dispatch until the outbox is empty, and say how often and how far the clock moved.
+
+    `copies` is how often each SQS message is delivered."""
+    queue = os.environ["WORK_QUEUE_URL"]
+    with psycopg.connect(admin_dsn, autocommit=True) as admin:
+        for number in range(rounds):
+            if admin.execute("SELECT count(*) FROM outbox").fetchone() == (0,):
+                return {"rounds": number, "offset": offset}
+            offset += STEP_SECONDS
+            move_clock(admin, offset)
+            database.disconnect()  # a setting of the database is read by new sessions
+            handlers["sweep"]({}, Context())
+            _dispatch_all(handlers["dispatch"], queue, copies)
+    return {"rounds": rounds, "offset": offset}
+
+
+def move_clock(admin: psycopg.Connection[Any], offset: float) -> None:
+    statement = sql.SQL("ALTER DATABASE {} SET tocsin.clock_offset = {}")
+    admin.execute(statement.format(sql.Identifier(admin.info.dbname), sql.Literal(f"{offset} seconds")))
+
+
+def _dispatch_all(handler: Handler, queue: str, copies: int) -> None:
+    sqs = aws.client("sqs")
+    while messages := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages"):
+        event = {"Records": [{"messageId": one["MessageId"], "body": one["Body"]} for one in messages]}
+        for _ in range(copies):
+            answer = handler(event, Context())
+            assert answer == {"batchItemFailures": []}, answer
+        for one in messages:
+            sqs.delete_message(QueueUrl=queue, ReceiptHandle=one["ReceiptHandle"])

@@ -1,0 +1,49 @@
+"""Remove one safeguard, and a named test must fail."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.crash import crowds, mutations, zombies
+from tests.crash.site import Site
+from tests.crash.test_every_boundary import DOORS, crash_and_recover
+from tests.world import World
+
+Mutation = Callable[[pytest.MonkeyPatch], None]
+Scenario = Callable[[World], None]
+
+
+@pytest.mark.parametrize(
+    ("mutation", "scenario"),
+    [
+        (mutations.without_skip_locked, crowds.a_worker_never_waits_for_rows_that_another_is_claiming),
+        (mutations.without_the_fence_in_open, zombies.a_worker_that_wakes_before_opening_sends_nothing),
+        (mutations.without_the_fence_in_settle, zombies.a_late_failure_changes_nothing_for_the_new_holder),
+        (mutations.without_the_fence_in_settle, zombies.the_proof_of_a_late_worker_is_kept_and_the_route_published_once),
+    ],
+    ids=lambda one: one.__name__,
+)
+def test_the_scenario_fails_under_the_mutation(
+    mutation: Mutation, scenario: Scenario, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        mutation(patch)
+
+        with pytest.raises(AssertionError):
+            scenario(world)
+
+
+def test_a_crash_after_acceptance_is_noticed_when_attempts_are_opened_only_after_sending(site: Site) -> None:
+    """Named test: test_a_crash_around_the_first_message_of_a_channel_follows_its_policy[ses-after]."""
+    mutant = replace(DOORS["dispatch"], before=mutations.open_after_sending)
+
+    with pytest.raises(AssertionError, match="sent_once"):
+        crash_and_recover(site, mutant, 1, "after ses/sns in tocsin.channels.ses")
+
+
+def test_the_mutants_work_while_nothing_goes_wrong(site: Site) -> None:
+    """So that it is the crash that the tests notice, and not a mutant that never sent anything."""
+    mutant = replace(DOORS["dispatch"], before=mutations.open_after_sending)
+
+    assert not crash_and_recover(site, mutant, 10_000)

@@ -1,0 +1,90 @@
+"""Sweeps that overlap or die announce each due row once in five minutes, and forget none."""
+
+import threading
+from datetime import timedelta
+
+from tests.crash import invariants
+from tests.crash.desk import Crew
+from tests.crash.site import Site
+from tests.crash.traffic import INTENT
+from tests.world import World
+from tocsin.store import outbox
+from tocsin.sweep import MOST_PER_SWEEP, MOST_PER_TENANT, sweep
+
+ROWS = 60
+
+
+def test_a_sweep_that_meets_another_in_mid_transaction_passes_over_its_rows(world: World) -> None:
+    """SKIP LOCKED in the sweep: the second neither waits nor announces again."""
+    due_rows(world, ROWS)
+    first, second = world.connect(), world.connect()
+    second.execute("SET lock_timeout = '500ms'")
+    with first.transaction():
+        marked = outbox.mark_nudged(first, limit=MOST_PER_SWEEP, per_tenant=ROWS // 2)
+
+        swept = sweep(second)
+
+        assert (len(marked), swept.nudged) == (ROWS // 2, ROWS // 2)
+    assert sweep(second).nudged == 0
+
+
+def test_two_sweeps_at_once_announce_each_row_once(world: World) -> None:
+    due_rows(world, ROWS)
+    crew, start, nudged = Crew(), threading.Barrier(2), []
+
+    def work() -> None:
+        conn = world.connect()
+        start.wait(30)
+        nudged.append(sweep(conn).nudged)
+
+    crew.start(work)
+    crew.start(work)
+    crew.join()
+
+    assert sum(nudged) == ROWS, nudged
+    announced = [one for hint in world.hints() for one in hint.ids]
+    assert sorted(announced) == sorted(world.due())
+
+
+def test_a_row_is_announced_again_after_five_minutes_and_not_before(world: World) -> None:
+    due_rows(world, 1)
+    assert sweep(world.worker).nudged == 1
+
+    world.pass_time(timedelta(minutes=4, seconds=59))
+    assert sweep(world.worker).nudged == 0
+
+    world.pass_time(timedelta(seconds=1))
+    assert sweep(world.worker).nudged == 1
+
+
+def test_a_sweep_that_dies_between_mark_and_hint_costs_five_minutes(site: Site) -> None:
+    site.world.accept(**INTENT)
+    site.world.pass_time(timedelta(seconds=31))
+
+    ending = site.invoke("sweep", {}, kill_at=1, counting="before sqs")
+
+    assert ending.killed_at.startswith("before sqs")
+    assert site.messages() == []
+    assert site.invoke("sweep", {}).answer == {"nudged": 0, "depth": 1}
+    site.world.pass_time(timedelta(minutes=5))
+    assert site.invoke("sweep", {}).answer == {"nudged": 1, "depth": 1}
+    assert len(site.messages()) == 1
+    site.recover()
+    invariants.check(site.world, site.office.ledger())
+
+
+def test_a_sweep_takes_no_more_than_its_share(world: World) -> None:
+    due_rows(world, 5)
+
+    assert len(outbox.mark_nudged(world.worker, limit=3, per_tenant=MOST_PER_TENANT)) == 3
+    assert len(outbox.mark_nudged(world.worker, limit=MOST_PER_SWEEP, per_tenant=1)) == 1
+
+
+def due_rows(world: World, count: int) -> None:
+    """Work that nobody announced and that has been due for half a minute."""
+    world.add_user()
+    for _ in range(count):
+        world.accept()
+    assert world.work_queue is not None
+    world.work_queue.clear()
+    world.pass_time(timedelta(seconds=31))
