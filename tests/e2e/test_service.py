@@ -130,7 +130,7 @@ def test_what_is_cancelled_before_its_time_never_goes_out(client: Client) -> Non
         ("GET", "/v1/api-keys", None, {}, 403, "forbidden"),
         ("GET", "/v1/nowhere", None, {}, 404, "not-found"),
         ("DELETE", "/v1/intents", None, {}, 405, "method-not-allowed"),
-        ("GET", f"/v1/notifications/{uuid4()}", None, {}, 404, "not-found"),
+        ("GET", "/v1/notifications/00000000-0000-7000-8000-0000000000ff", None, {}, 404, "not-found"),
     ],
 )
 def test_every_mistake_gets_a_problem_that_names_it(
