@@ -33,8 +33,10 @@ validate: .venv/build ## is template.yaml valid?
 	@$(BIN)/sam validate --lint
 
 # Compiled here because Lambda cannot: its folders are read-only, so without .pyc files every cold start compiles all again.
+# The C sources that some packages ship beside what was compiled from them are 7 MB that nothing reads.
 build: .venv/build ## what `sam deploy` uploads (needs Python 3.13, the functions' runtime)
 	@folder="$$($(BIN)/python tools/find_python.py 3.13)" && export PATH="$$folder:$$PATH" && $(BIN)/sam build --cached \
+	  && find .aws-sam/build -name '*.c' -delete \
 	  && python3.13 -m compileall -q -j 2 --invalidation-mode unchecked-hash .aws-sam/build \
 	  && $(BIN)/python -m tests.template.libraries .aws-sam/build
 

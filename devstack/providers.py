@@ -10,7 +10,7 @@ from devstack.state import State
 
 
 class Providers:
-    """SES and SNS, as far as sending goes."""
+    """SES, SNS, SendGrid, Twilio and FCM, as far as sending goes."""
 
     def __init__(self, state: State) -> None:
         self._state = state

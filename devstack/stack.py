@@ -15,6 +15,7 @@ from devstack.declared import Declared, Function, QueueSource
 from devstack.environment import Outcome
 from devstack.gateway import Gateway
 from devstack.local_pages import LocalPages
+from devstack.local_parameters import local_parameters
 from devstack.pollers import Poller
 from devstack.post_office.ledger import Ledger
 from devstack.postgres import Postgres
@@ -24,13 +25,6 @@ from devstack.scheduler import Scheduler
 from devstack.state import RefusalError, State
 from devstack.watch import Watched
 
-# How a local stack differs from a deployed one. Push works, because the post office knows any application.
-LOCAL_PARAMETERS = {
-    "EmailFrom": "tocsin@example.com",
-    "DatabaseSslMode": "disable",
-    "ApnsApplicationArn": "arn:aws:sns:us-east-1:123456789012:app/APNS/tocsin-local",
-    "FcmApplicationArn": "arn:aws:sns:us-east-1:123456789012:app/GCM/tocsin-local",
-}
 DRAIN_SECONDS = 5.0
 
 
@@ -56,7 +50,7 @@ class Stack:
     def start(self, gateway: Gateway) -> dict[str, str]:
         """Bring everything up behind a gateway that holds the port; returns what dev.json says."""
         self._start_servers()
-        declared = self._create_resources()
+        declared = self._create_resources(gateway.url)
         self._make_pools(declared)
         self._run_custom_resources(declared)
         access = self._make_access(declared, gateway)
@@ -97,9 +91,9 @@ class Stack:
             each.result()
         self._give_up_if_asked()
 
-    def _create_resources(self) -> Declared:
+    def _create_resources(self, public_url: str) -> Declared:
         self._say("Queues, topics, keys and secrets of the template")
-        declared = self._read({})
+        declared = self._read({}, public_url)
         known = self._aws.create(declared)
         for each in declared.databases:
             known[each.name, "Endpoint.Address"] = "127.0.0.1"
@@ -107,10 +101,10 @@ class Stack:
         self._cleanup.callback(self._providers.stop)
         self._providers.open(self._aws.url, declared.email_events)
         self._give_up_if_asked()
-        return self._read(known)
+        return self._read(known, public_url)
 
-    def _read(self, known: Mapping[tuple[str, str], str]) -> Declared:
-        local = LOCAL_PARAMETERS | {"DatabasePort": str(self._postgres.port)}
+    def _read(self, known: Mapping[tuple[str, str], str], public_url: str) -> Declared:
+        local = local_parameters(database_port=self._postgres.port, public_url=public_url, post_office_url=self._providers.url)
         asked = template.parameters_of(self._path)
         parameters = {name: value for name, value in local.items() if name in asked} | dict(self._parameters)
         return template.read(self._path, parameters, known, endpoint=self._aws.url)

@@ -8,6 +8,7 @@ uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate --
 compile pyproject.toml -c "$all" --extra dev -o requirements/dev.txt
 compile pyproject.toml -c "$all" --extra dev --extra build -o requirements/build.txt
 compile pyproject.toml -c "$all" --extra dev --extra bench -o requirements/bench.txt
-printf 'aws-lambda-powertools\npsycopg[binary]\npydantic\ntzdata\n' | compile - -c "$all" -o layers/shared/requirements.txt
+printf '%s\n' aws-lambda-powertools markupsafe 'psycopg[binary]' pydantic python-liquid tzdata | compile - -c "$all" -o layers/shared/requirements.txt
+printf 'cryptography\n' | compile - -c "$all" -o functions/dispatch/requirements.txt
 printf 'yoyo-migrations\n' | compile - -c "$all" -o functions/migrate/requirements.txt
 rm -f "$all"

@@ -1,4 +1,4 @@
-"""A post office in place of SES and SNS: it speaks their wire, keeps what it accepts, and fails on request."""
+"""A post office in place of the providers: it speaks their wire, keeps what it accepts, and fails on request."""
 
 from devstack.post_office.office import PostOffice
 

@@ -9,7 +9,7 @@ from devstack.post_office.office import PostOffice
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="devstack.post_office", description="SES and SNS on a loopback port.")
+    parser = argparse.ArgumentParser(prog="devstack.post_office", description="The providers on a loopback port.")
     parser.add_argument("--ledger", type=Path, required=True, help="the SQLite file that keeps what was accepted")
     parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
     options = parser.parse_args()

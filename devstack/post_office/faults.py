@@ -4,7 +4,8 @@ import threading
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-CHANNELS = ("email", "sms", "push", "*")
+# "token" is where FCM's bearer tokens come from; "*" is every message, and no token.
+CHANNELS = ("email", "sms", "push", "token", "*")
 # Not accepted: the provider's own error, or none.
 BEFORE = ("refuse", "throttle", "quota", "suspend", "not_found", "unavailable", "error_before", "drop")
 # Accepted, and the client does not learn of it.
@@ -34,7 +35,7 @@ class Fault:
 
     def applies_to(self, channel: str, recipients: list[str]) -> bool:
         matches = self.match is None or any(self.match in recipient for recipient in recipients)
-        return self.channel in (channel, "*") and matches
+        return matches and (self.channel == channel or (self.channel == "*" and channel != "token"))
 
 
 class Faults:

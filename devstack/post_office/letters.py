@@ -12,7 +12,7 @@ class Letter:
     """One message, whichever way it came in."""
 
     channel: Channel
-    provider: Literal["ses", "sns"]
+    provider: Literal["ses", "sns", "sendgrid", "twilio", "fcm"]
     to: list[str]
     sender: str | None = None
     subject: str | None = None
@@ -49,7 +49,7 @@ class RefusedError(Exception):
 
 
 class Provider(Protocol):
-    """How one service names and answers what it was given; the modules `ses` and `sns` are the two."""
+    """How one service names and answers what it was given: a module for each, and for FCM one of its projects."""
 
     def new_message_id(self) -> str: ...
 

@@ -1,12 +1,13 @@
 """The post office itself: which request is what, and the order in which a letter is judged, kept and answered."""
 
 from collections.abc import Callable
+from email.message import Message
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
-from devstack.post_office import control, faults, ses, sns
+from devstack.post_office import control, faults, fcm, oauth, sendgrid, ses, sns, twilio
 from devstack.post_office.events import Event, Events
 from devstack.post_office.ledger import Ledger
 from devstack.post_office.letters import Letter, Provider, RefusedError, Reply, Silence
@@ -16,10 +17,11 @@ SILENT = {"drop": Silence.DROP, "accept_then_drop": Silence.DROP, "accept_then_h
 
 
 class PostOffice:
-    """SES and SNS on a loopback port.
+    """SES, SNS, SendGrid, Twilio and FCM on a loopback port.
 
     `events` is called with SES's events, from a thread of its own. `on_request` is called with the channel of every
-    request ("email", "sms", "push", or "endpoint" when a device is registered) before anything is done about it.
+    request ("email", "sms", "push", or "endpoint" when a device is registered and "token" when FCM is logged in to)
+    before anything is done about it.
     """
 
     def __init__(
@@ -76,16 +78,30 @@ class PostOffice:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
 
-    def answer(self, method: str, target: str, body: bytes) -> Reply | Silence:
+    def answer(self, method: str, target: str, body: bytes, headers: Message) -> Reply | Silence:
         """Answer one HTTP request, or do not."""
-        path = urlsplit(target).path
+        path, shown = urlsplit(target).path, headers.get("Authorization", "")
         try:
-            if (method, path) == ("POST", ses.PATH):
-                self._notice("email")
-                return self._deliver(ses.read(body), ses)
-            if (method, path) == ("POST", "/"):
-                return self._sns(dict(parse_qsl(body.decode(), keep_blank_values=True)))
-            return control.answer(self, method, path, body)
+            match method, path.split("/")[1:]:
+                case "POST", ["v2", "email", "outbound-emails"]:
+                    self._notice("email")
+                    return self._deliver(ses.read(body), ses)
+                case "POST", [""]:
+                    return self._sns(dict(parse_qsl(body.decode(), keep_blank_values=True)))
+                case "POST", ["v3", "mail", "send"]:
+                    self._notice("email")
+                    return self._deliver(sendgrid.read(body, shown), sendgrid)
+                case "POST", ["2010-04-01", "Accounts", account, "Messages.json"]:
+                    self._notice("sms")
+                    return self._deliver(twilio.read(body, shown, account), twilio)
+                case "POST", ["v1", "projects", project, "messages:send"]:
+                    self._notice("push")
+                    return self._deliver(fcm.read(body, shown), fcm.Project(project))
+                case "POST", ["token"]:
+                    self._notice("token")
+                    return self._grant(oauth.read(body))
+                case _:
+                    return control.answer(self, method, path, body)
         except RefusedError as refused:
             return refused.reply
 
@@ -101,6 +117,10 @@ class PostOffice:
                 return reply
             case action:
                 raise sns.invalid(f"Action Reason: {action} is not known here")
+
+    def _grant(self, account: str) -> Reply | Silence:
+        mode = self.faults.take("token", [account])
+        return (SILENT.get(mode) or oauth.failure(mode)) if mode else oauth.granted()
 
     def _deliver(self, letter: Letter, provider: Provider) -> Reply | Silence:
         mode = self.faults.take(letter.channel, letter.to)

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 from devstack.post_office.letters import Letter, RefusedError, Reply
 
-PATH = "/v2/email/outbound-emails"
 TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 MOST_RECIPIENTS = 50

@@ -4,13 +4,14 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any
 
 from devstack.post_office.letters import Reply, Silence
 
-Answer = Callable[[str, str, bytes], Reply | Silence]
+Answer = Callable[[str, str, bytes, Message], Reply | Silence]
 
 
 class Server(ThreadingHTTPServer):
@@ -71,7 +72,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _respond(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        answer = self.server.answer(self.command, self.path, body)
+        answer = self.server.answer(self.command, self.path, body, self.headers)
         if isinstance(answer, Reply):
             self._send(answer)
             return

@@ -29,7 +29,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     worker = Worker(
         _ways(),
         config.lease,
-        Policy(config.evidence_window, config.send_concurrency),
+        Policy(config.evidence_window, config.send_concurrency, config.sandbox_domain),
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
         insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
     )

@@ -1,6 +1,6 @@
-"""The door for managing users, devices and keys."""
+"""The door for managing users, devices, keys, templates, types, suppressions and providers."""
 
-from tocsin.api import managing
+from tocsin.api import managing, providing, suppressing, wording
 from tocsin.http import door
 
-handler = door(managing.ENDPOINTS)
+handler = door([*managing.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS])

@@ -29,3 +29,7 @@ ALTER ROLE tocsin_worker SET idle_in_transaction_session_timeout = '30s';
 ALTER ROLE tocsin_retention SET lock_timeout = '5s';
 ALTER ROLE tocsin_retention SET statement_timeout = '60s';
 ALTER ROLE tocsin_retention SET idle_in_transaction_session_timeout = '60s';
+
+-- The worker only ever looks up a batch by keys. Right after a bulk load, before the tables are analysed, the planner would rather read
+-- them whole; told not to, it keeps to the indexes whatever it believes about their size.
+ALTER ROLE tocsin_worker SET enable_seqscan = off;

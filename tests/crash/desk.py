@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from tests.crash.waiting import wait_until
-from tocsin.channels import Channel, Message
+from tocsin.channels import Channel, Message, Way, Ways
+from tocsin.channels.sandbox import Sandbox
 from tocsin.outcomes import Accepted, Outcome
 
 Answer = Callable[[Message], Outcome | None]
@@ -32,17 +34,17 @@ class Desk:
         return Accepted(message_id)
 
 
-class Desks:
+class Desks(Ways):
     """Ways out by channel. With a `pause`, the worker stops when it first looks for one: it has claimed, and opened nothing."""
 
     def __init__(self, *desks: Channel, pause: "Pause | None" = None) -> None:
-        self._by_channel = {desk.lane.partition(":")[2]: desk for desk in desks}
+        super().__init__({desk.lane.partition(":")[2]: desk for desk in desks}, Sandbox())
         self._pause = pause
 
-    def of(self, channel: str, mode: str) -> Channel:
+    def of(self, tenant_id: UUID, channel: str) -> list[Way]:
         if self._pause:
             self._pause()
-        return self._by_channel[channel]
+        return super().of(tenant_id, channel)
 
 
 class Pause:

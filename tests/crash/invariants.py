@@ -4,9 +4,11 @@ Numbers are those of the design's list of invariants. Each returns sentences abo
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 from tests.world import World
+from tocsin.provider_feedback import join
 
 Row = dict[str, Any]
 TERMINAL = {"published", "dead_letter", "skipped", "cancelled"}
@@ -22,6 +24,7 @@ class Evidence:
     attempts: dict[str, list[Row]]
     outbox: list[Row]
     letters: list[Row]
+    events: list[Row]
     ledger: list[Row]
     ledger_of: dict[str, list[Row]] = field(default_factory=dict)
     strangers: list[Row] = field(default_factory=list)  # accepted by the provider for no route of ours
@@ -37,6 +40,7 @@ def gather(world: World, ledger: list[Row]) -> Evidence:
         attempts=attempts,
         outbox=world.rows("SELECT * FROM outbox"),
         letters=world.rows("SELECT * FROM dead_letters"),
+        events=world.rows("SELECT * FROM provider_events"),
         ledger=ledger,
         ledger_of=defaultdict(list),
     )
@@ -117,7 +121,19 @@ def one_record_per_key(found: Evidence) -> list[str]:
     return [f"{count} records hold the key {key}" for key, count in held.items() if count > 1]
 
 
-SAFETY = (published_is_accepted, nothing_unrecorded_was_sent, sent_once, one_record_per_key)
+def feedback_is_the_join_of_its_events(found: Evidence) -> list[str]:
+    """I10: the register has the highest rank among the stored events, whatever order they came in."""
+    ranks: dict[str, list[str]] = defaultdict(list)
+    for event in found.events:
+        ranks[_name(event)].append(event["feedback"])
+    return [
+        f"{name} has feedback {row['feedback']} and events {ranks[name]}"
+        for name, row in found.routes.items()
+        if row["feedback"] != reduce(join, ranks[name], "none")
+    ]
+
+
+SAFETY = (published_is_accepted, nothing_unrecorded_was_sent, sent_once, one_record_per_key, feedback_is_the_join_of_its_events)
 ALL = (every_intent_ends, nothing_is_stuck, *SAFETY)
 
 

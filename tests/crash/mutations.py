@@ -1,4 +1,4 @@
-"""Three ways to break the product on purpose. A safety net that has never caught anything proves nothing."""
+"""A few ways to break the product on purpose. A safety net that has never caught anything proves nothing."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tocsin import deliver
+from tocsin import deliver, heed
 from tocsin.store import attempts, outbox, routes
 from tocsin.store.attempts import Opened, Opening
 
@@ -42,6 +42,16 @@ def open_after_sending() -> None:
 
     deliver._open = only_pretend
     deliver._settle = open_and_settle
+
+
+def events_prove_nothing() -> None:
+    """Feedback is recorded, and nobody concludes from it that the message was accepted. For a child process."""
+    heed._prove = lambda conn, matched: []
+
+
+def proof_is_not_hurried() -> None:
+    """What is proven is found only when the evidence window ends. For a child process."""
+    outbox.hurry_proven = lambda conn, attempts: []
 
 
 def _rewrite(patch: pytest.MonkeyPatch, function: Callable[..., Any], old: str, new: str, *, times: int) -> None:

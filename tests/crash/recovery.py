@@ -1,4 +1,4 @@
-"""After the crash: the clock goes on, the sweep announces, dispatch works, until nothing is left to do."""
+"""After the crash: the clock goes on, the sweep announces, dispatch works, events come in, until nothing is left to do."""
 
 import os
 from collections.abc import Callable
@@ -8,6 +8,7 @@ import psycopg
 from psycopg import sql
 
 from tests.crash.child import Context
+from tests.crash.news import News
 from tocsin import aws, database
 
 STEP_SECONDS = 301  # longer than a lease, the first nudge after 30 s and the next after 5 min; three pass the evidence window
@@ -17,21 +18,36 @@ Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
 
 def recover(
-    handlers: dict[str, Handler], *, admin_dsn: str, offset: float, rounds: int = MOST_ROUNDS, copies: int = 1
+    handlers: dict[str, Handler],
+    *,
+    admin_dsn: str,
+    offset: float,
+    rounds: int = MOST_ROUNDS,
+    copies: int = 1,
+    office_url: str = "",
+    news: str = "",
 ) -> dict[str, Any]:
     """Alternate sweep and dispatch until the outbox is empty, and say how often and how far the clock moved.
 
-    `copies` is how often each SQS message is delivered."""
+    `copies` is how often each SQS message is delivered. With `news`, the post office's events come to the feedback door:
+    "early", before anybody looks at what the dead worker left, or "late", when its open attempts are known as unknown."""
     queue = os.environ["WORK_QUEUE_URL"]
+    told = News(office_url, handlers["feedback"])
     with psycopg.connect(admin_dsn, autocommit=True) as admin:
         for number in range(rounds):
+            if news == "early":
+                told.tell()
             if admin.execute("SELECT count(*) FROM outbox").fetchone() == (0,):
+                if news:
+                    told.tell()
                 return {"rounds": number, "offset": offset}
             offset += STEP_SECONDS
             move_clock(admin, offset)
             database.disconnect()  # a setting of the database is read by new sessions
             handlers["sweep"]({}, Context())
             _dispatch_all(handlers["dispatch"], queue, copies)
+            if news == "late":
+                told.tell()
     return {"rounds": rounds, "offset": offset}
 
 

@@ -82,10 +82,11 @@ class Site:
 
         return ending
 
-    def recover(self, **how: Any) -> None:
-        """Let time pass and the sweep work until nothing is left."""
-        event = {"admin_dsn": self.world.dsn("postgres"), "offset": self.world.now.total_seconds()} | how
-        ending = self.invoke("recovery", event)
+    def recover(self, *, before: Callable[[], object] | None = None, **how: Any) -> None:
+        """Let time pass and the sweep work until nothing is left; with `news`, the post office's events come in meanwhile."""
+        place = {"admin_dsn": self.world.dsn("postgres"), "office_url": self.office.url}
+        event = place | {"offset": self.world.now.total_seconds()} | how
+        ending = self.invoke("recovery", event, before=before)
         assert not ending.error and ending.answer, ending.error
 
     def messages(self) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import pytest
 from tests.crash import crowds, mutations, zombies
 from tests.crash.site import Site
 from tests.crash.test_every_boundary import DOORS, crash_and_recover
+from tests.crash.test_every_boundary_with_events import crash_and_hear
 from tests.world import World
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
@@ -47,3 +48,16 @@ def test_the_mutants_work_while_nothing_goes_wrong(site: Site) -> None:
     mutant = replace(DOORS["dispatch"], before=mutations.open_after_sending)
 
     assert not crash_and_recover(site, mutant, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("mutation", "words"),
+    [
+        (mutations.events_prove_nothing, "was accepted 2 times"),
+        (mutations.proof_is_not_hurried, "waited for the end of the window"),
+    ],
+)
+def test_an_event_that_is_not_heeded_is_noticed(mutation: Callable[[], None], words: str, site: Site) -> None:
+    """Named test: test_a_crash_around_an_acceptance_is_resolved_whenever_the_event_comes[after ses/sns-late]."""
+    with pytest.raises(AssertionError, match=words):
+        crash_and_hear(site, 1, when="late", counting="after ses/sns in tocsin.channels.ses", before=mutation)

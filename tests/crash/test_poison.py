@@ -11,7 +11,7 @@ import pytest
 from tests.crash import invariants
 from tests.crash.site import Site
 from tests.crash.traffic import INTENT
-from tocsin import deliver, rendering
+from tocsin import rendering, wordings
 
 MOST_ROUNDS = 10
 
@@ -23,9 +23,7 @@ def die_when_rendering() -> None:
 
 def die_when_sending() -> None:
     """Planning works; the message kills."""
-    deliver.rendering = SimpleNamespace(  # type: ignore[assignment]
-        render=_deadly(rendering.render), Unrenderable=rendering.Unrenderable
-    )
+    wordings.rendering = SimpleNamespace(render=_deadly(rendering.render))  # type: ignore[assignment]
 
 
 def _deadly(render: Callable[..., Any]) -> Callable[..., Any]:

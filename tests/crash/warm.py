@@ -1,4 +1,4 @@
-"""What a forked child finds already imported: the four handlers and the SDK. Loaded once, in the fork server only."""
+"""What a forked child finds already imported: the five handlers and the SDK. Loaded once, in the fork server only."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ def _load(function: str) -> Handler:
     return handler
 
 
-HANDLERS = {function: _load(function) for function in ("intake", "intake_queue", "dispatch", "sweep")}
+HANDLERS = {function: _load(function) for function in ("intake", "intake_queue", "dispatch", "feedback", "sweep")}
 
 # The SDK reads its service models from disk once per session; the clients themselves are made in the child.
 for _service in ("sqs", "sns", "sesv2"):

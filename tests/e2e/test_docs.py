@@ -48,7 +48,16 @@ def test_the_readme_conversation_works_as_pasted(running_stack: RunningStack, tm
     assert mail["subject"] == "Your order has shipped"
 
 
-@pytest.mark.parametrize("page", ["docs/sending.md", "docs/local-stack.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "docs/sending.md",
+        "docs/templates.md",
+        "docs/providers.md",
+        "docs/feedback.md",
+        "docs/local-stack.md",
+    ],
+)
 def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: RunningStack, tmp_path: Path) -> None:
     found = sessions(page)
 

@@ -1,10 +1,12 @@
 """The doors, let into a world of their own."""
 
-from collections.abc import Callable
+import json
+import logging
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.functions.doors import Api
+from tests.functions.doors import Api, module_of
 from tests.world import World
 from tocsin import database, settings
 from tocsin.keys import SCOPES
@@ -34,3 +36,35 @@ def database_down(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     monkeypatch.setenv("TOCSIN_DATABASE_URL", "postgresql://tocsin_app@127.0.0.1:1/tocsin?connect_timeout=2")
     settings.settings.cache_clear()
     database.disconnect()
+
+
+class Ears(logging.Handler):
+    """Hears every record of every logger, with all that a formatter could print of it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.heard: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.heard.append(json.dumps(record.__dict__, default=str) + self.format(record))
+
+
+@pytest.fixture
+def ears(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
+    """Everything that was logged or printed so far, of our own code and of the libraries we configure to speak."""
+    handler = Ears()
+    for door in ("intake", "inbox_api", "manage", "intake_queue", "dispatch", "feedback", "sweep"):
+        module_of(door)
+    ours = [logger for name in list(logging.root.manager.loggerDict) if (logger := logging.getLogger(name)).handlers]
+    for logger in [logging.root, *ours]:
+        logger.addHandler(handler)
+    printed: list[str] = []
+
+    def listen() -> str:
+        out, err = capsys.readouterr()
+        printed.append(out + err)
+        return "\n".join(handler.heard + printed)
+
+    yield listen
+    for logger in [logging.root, *ours]:
+        logger.removeHandler(handler)

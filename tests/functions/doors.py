@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 from uuid import uuid4
 
-from tocsin.api import asking, managing, sending, service
+from tocsin.api import asking, managing, providing, sending, service, suppressing, wording
 
 FUNCTIONS = Path(__file__).parent.parent.parent / "functions"
 ENDPOINTS = {
     "intake": [*sending.ENDPOINTS, *service.ENDPOINTS],
-    "inbox_api": asking.ENDPOINTS,
-    "manage": managing.ENDPOINTS,
+    "inbox_api": [*asking.ENDPOINTS, *suppressing.PUBLIC_ENDPOINTS],
+    "manage": [*managing.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS],
 }
 
 
@@ -108,6 +108,12 @@ class Api:
 
     def post(self, path: str, body: Any = None, **options: Any) -> Answer:
         return self.call("POST", path, body, **options)
+
+    def patch(self, path: str, body: Any, **options: Any) -> Answer:
+        return self.call("PATCH", path, body, **options)
+
+    def delete(self, path: str, **options: Any) -> Answer:
+        return self.call("DELETE", path, **options)
 
     def send(self, body: Any = None, *, idempotency_key: str | None = None, **options: Any) -> Answer:
         """POST /v1/intents, with a key of its own unless told."""

@@ -14,7 +14,7 @@ from tocsin.keys import SCOPES
 
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
-OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json"}
+OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}"}
 
 
 def _call(api: Api, endpoint: Endpoint, key: str) -> int:

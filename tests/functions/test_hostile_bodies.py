@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.content import add_template
 from tests.functions.doors import Api, intent
 from tests.functions.test_problems import INSIDES
 from tests.world import World
@@ -96,9 +97,21 @@ def test_a_hostile_intent_is_refused_without_a_word_of_the_inside(world: World, 
 
 
 @pytest.mark.parametrize("name", BODIES)
-@pytest.mark.parametrize("path", ["/v1/intents/batch", "/v1/users/alice", "/v1/api-keys"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/intents/batch",
+        "/v1/users/alice",
+        "/v1/api-keys",
+        "/v1/templates",
+        "/v1/templates/shipped/preview",
+        "/v1/notification-types/alice",
+        "/v1/providers",
+        "/v1/suppressions",
+    ],
+)
 def test_the_other_writes_refuse_hostile_bodies_too(world: World, api: Api, path: str, name: str) -> None:
-    answer = api.call("PUT" if "users" in path else "POST", path, BODIES[name])
+    answer = api.call("PUT" if "alice" in path else "POST", path, BODIES[name])
 
     assert answer.status < 500, answer.text
     assert not INSIDES.search(answer.text)
@@ -114,6 +127,7 @@ def test_words_that_look_like_code_are_words(world: World, api: Api, text: str) 
         "thread": {"kind": words[:64], "id": text},
         "template": words[:100],
     }
+    add_template(world, words[:100])
 
     answer = api.send(body)
 
@@ -155,7 +169,9 @@ QUERIES: dict[str, str] = {
 
 
 @pytest.mark.parametrize("name", QUERIES)
-@pytest.mark.parametrize("path", ["/v1/notifications", "/v1/inbox", "/v1/users", "/v1/api-keys"])
+@pytest.mark.parametrize(
+    "path", ["/v1/notifications", "/v1/inbox", "/v1/users", "/v1/api-keys", "/v1/templates", "/v1/suppressions"]
+)
 def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path: str, name: str) -> None:
     answer = api.get(path, query=QUERIES[name])
 
@@ -176,6 +192,15 @@ def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path:
         ("PUT", "/v1/users/alice/devices/{}", {"platform": "fcm"}),
         ("DELETE", "/v1/users/alice/devices/{}", None),
         ("POST", "/v1/api-keys/{}/revoke", None),
+        ("GET", "/v1/templates/{}", None),
+        ("DELETE", "/v1/templates/{}", None),
+        ("POST", "/v1/templates/{}/preview", {"channel": "email"}),
+        ("GET", "/v1/notification-types/{}", None),
+        ("PUT", "/v1/notification-types/{}", {}),
+        ("DELETE", "/v1/notification-types/{}", None),
+        ("PATCH", "/v1/providers/{}", {"priority": 1}),
+        ("DELETE", "/v1/providers/{}", None),
+        ("DELETE", "/v1/suppressions/{}", None),
     ],
 )
 def test_hostile_paths_never_reach_the_inside(world: World, api: Api, method: str, path: str, body: Any, segment: str) -> None:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.content import add_template
 from tests.functions.doors import Api, Context, answer_of, handler_of, intent
 from tests.world import World
 from tocsin import aws, sweep
@@ -34,6 +35,7 @@ def test_an_intent_is_accepted_and_stored_before_the_answer(world: World, api: A
 def test_every_field_of_the_documented_example_is_taken(world: World, api: Api) -> None:
     world.add_user("alice")
     world.add_user("bob")
+    add_template(world, "order-shipped", variables=["order", "eta"])
 
     answer = api.send(
         {

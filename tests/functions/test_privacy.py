@@ -1,8 +1,7 @@
 """No address, phone number, payload or key appears in a log line, a metric or a queue message, whatever happens on the way."""
 
 import json
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,38 +16,6 @@ EMAIL, PHONE, WORDS, TOKEN = "canary@private.example", "+14155550199", "canary-i
 CANARIES = (EMAIL, EMAIL.upper(), PHONE, PHONE[1:], WORDS, TOKEN)
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
-
-
-class Ears(logging.Handler):
-    """Hears every record of every logger, with all that a formatter could print of it."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.heard: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.heard.append(json.dumps(record.__dict__, default=str) + self.format(record))
-
-
-@pytest.fixture
-def ears(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
-    """Everything that was logged or printed so far, of our own code and of the libraries we configure to speak."""
-    handler = Ears()
-    for door in ("intake", "inbox_api", "manage", "intake_queue", "dispatch", "sweep"):
-        module_of(door)
-    ours = [logger for name in list(logging.root.manager.loggerDict) if (logger := logging.getLogger(name)).handlers]
-    for logger in [logging.root, *ours]:
-        logger.addHandler(handler)
-    printed: list[str] = []
-
-    def listen() -> str:
-        out, err = capsys.readouterr()
-        printed.append(out + err)
-        return "\n".join(handler.heard + printed)
-
-    yield listen
-    for logger in [logging.root, *ours]:
-        logger.removeHandler(handler)
 
 
 @pytest.fixture

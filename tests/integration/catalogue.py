@@ -1,11 +1,13 @@
-"""What a schema consists of, as comparable lines, so that two schemas can be told apart by their catalogues."""
+"""What a schema consists of, as comparable lines, so that two schemas can be told apart by their catalogues.
+
+The order of columns is left out: one that was dropped and added again is the last."""
 
 from typing import Any
 
 from psycopg import Connection
 
 COLUMNS = """
-    SELECT table_name, column_name, data_type, is_nullable, COALESCE(column_default, ''), ordinal_position
+    SELECT table_name, column_name, data_type, is_nullable, COALESCE(column_default, '')
     FROM information_schema.columns WHERE table_schema = 'public'
 """
 INDEXES = "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from tests.content import add_suppression
 from tests.world import TENANT, World
 from tocsin.outcomes import Failure, FailureClass
 from tocsin.retain import Report, retain
@@ -41,6 +42,22 @@ def make_system_event(world: World) -> None:
     )
 
 
+def make_provider_event(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO provider_events (event_key, tenant_id, provider, kind, feedback, occurred_at, received_at)
+           VALUES (sha256(gen_random_uuid()::text::bytea), %s, 'ses', 'delivery', 'delivered', tocsin_now(), tocsin_now())""",
+        [TENANT],
+    )
+
+
+def make_audit_row(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id)
+           VALUES (gen_random_uuid(), %s, 'key:x', 'create', 'provider', 'x')""",
+        [TENANT],
+    )
+
+
 # rule, what makes a row, the table, the days it is kept
 RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("records", lambda world: (world.accept(), world.dispatch()), "records", 90),
@@ -48,5 +65,8 @@ RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("malformed_intents", make_malformed, "malformed_intents", 30),
     ("dead_letters", make_dead_letter, "dead_letters", 90),
     ("notifications", make_inbox_row, "notifications", 180),
+    ("suppressions", lambda world: add_suppression(world, reason="soft_bounces", lasts=DAY * 7), "suppressions", 7),
+    ("provider_events", make_provider_event, "provider_events", 90),
+    ("audit_logs", make_audit_row, "audit_logs", 365),
     ("admin_system_events", make_system_event, "admin_system_events", 365),
 ]

@@ -159,6 +159,17 @@ def test_a_function_that_runs_with_its_owners_rights_would_fix_its_search_path(c
         ("tocsin_retention", "users", "SELECT"),
         ("tocsin_retention", "api_keys", "SELECT"),
         ("tocsin_retention", "records", "INSERT"),
+        ("tocsin_app", "templates", "DELETE"),
+        ("tocsin_app", "templates", "UPDATE"),
+        ("tocsin_app", "provider_events", "INSERT"),
+        ("tocsin_app", "audit_logs", "UPDATE"),
+        ("tocsin_app", "audit_logs", "DELETE"),
+        ("tocsin_worker", "templates", "INSERT"),
+        ("tocsin_worker", "provider_configs", "UPDATE"),
+        ("tocsin_worker", "provider_configs", "INSERT"),
+        ("tocsin_worker", "audit_logs", "SELECT"),
+        ("tocsin_worker", "suppressions", "DELETE"),
+        ("tocsin_retention", "provider_configs", "SELECT"),
     ],
 )
 def test_no_role_may_do_more_than_its_work(conn: Connection[Any], role: str, table: str, privilege: str) -> None:

@@ -6,6 +6,7 @@ import psycopg
 import pytest
 from psycopg import Connection
 
+from tests.content import add_suppression, add_template, add_type
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin import keys
 from tocsin.database import key_transaction, tenant_transaction
@@ -14,7 +15,8 @@ from tocsin.store import api_keys
 
 READABLE = (
     "tenants", "users", "devices", "api_keys", "rate_limits", "records", "routes", "attempts", "dead_letters",
-    "malformed_intents", "outbox", "notifications", "admin_system_events",
+    "malformed_intents", "outbox", "notifications", "admin_system_events", "templates", "notification_types",
+    "provider_configs", "suppressions", "provider_events", "audit_logs",
 )  # fmt: skip
 
 
@@ -33,6 +35,23 @@ def two(world: World) -> World:
             """INSERT INTO malformed_intents (stream_entry_id, tenant_id, failure_code, failure_message, raw_fields, recorded_at)
                VALUES (%s, %s, 'x', 'x', '{}', tocsin_now())""",
             [f"m-{tenant}", tenant],
+        )
+        add_template(world, tenant=tenant)
+        add_type(world, "news", tenant=tenant)
+        add_suppression(world, "bob@example.com", tenant=tenant)
+        world.admin.execute(
+            "INSERT INTO provider_configs (id, tenant_id, provider_name, channel) VALUES (gen_random_uuid(), %s, 'ses', 'email')",
+            [tenant],
+        )
+        world.admin.execute(
+            """INSERT INTO provider_events (event_key, tenant_id, provider, kind, feedback, occurred_at, received_at)
+               VALUES (sha256(%s::text::bytea), %s, 'ses', 'delivery', 'delivered', tocsin_now(), tocsin_now())""",
+            [str(tenant), tenant],
+        )
+        world.admin.execute(
+            """INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id)
+               VALUES (gen_random_uuid(), %s, 'key:x', 'create', 'provider', 'x')""",
+            [tenant],
         )
         world.admin.execute(
             "INSERT INTO admin_system_events (event_type, severity, description, tenant_id) VALUES ('e', 'low', 'd', %s)",
@@ -71,6 +90,10 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "DELETE FROM outbox RETURNING tenant_id",
         "UPDATE notifications SET title = 'x' RETURNING tenant_id",
         "UPDATE rate_limits SET request_count = 0 RETURNING tenant_id",
+        "UPDATE templates SET is_active = false RETURNING tenant_id",
+        "DELETE FROM notification_types RETURNING tenant_id",
+        "UPDATE provider_configs SET priority = 5 RETURNING tenant_id",
+        "DELETE FROM suppressions RETURNING tenant_id",
     ],
 )
 def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: World, statement: str) -> None:
@@ -84,6 +107,13 @@ def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: Worl
     [
         "INSERT INTO users (id, tenant_id, external_id) VALUES (gen_random_uuid(), '{other}', 'spy')",
         "INSERT INTO rate_limits VALUES ('{other}', 's', 'l', tocsin_now(), 0, 1)",
+        """INSERT INTO templates (id, tenant_id, name, channel, version, body)
+           VALUES (gen_random_uuid(), '{other}', 'spy', 'email', 1, 'x')""",
+        "UPDATE notification_types SET tenant_id = '{other}'",
+        "UPDATE provider_configs SET tenant_id = '{other}'",
+        "UPDATE suppressions SET tenant_id = '{other}'",
+        """INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id)
+           VALUES (gen_random_uuid(), '{other}', 'x', 'x', 'x', 'x')""",
         "UPDATE users SET tenant_id = '{other}'",
         "UPDATE records SET tenant_id = '{other}'",
         "UPDATE notifications SET tenant_id = '{other}'",

@@ -71,6 +71,17 @@ def email_is_sent_only_with_our_sender(template: Template) -> list[str]:
     ]
 
 
+def keys_serve_one_purpose(template: Template) -> list[str]:
+    """A role uses the key through Secrets Manager, or for what is sealed for one tenant and purpose; never for just anything."""
+    return [
+        f"{name}: {statement['Action']}"
+        for name, statement in _allowing_of_roles(template)
+        if any(action.startswith("kms:") for action in listed(statement.get("Action")))
+        and not _through_secrets_manager(statement.get("Condition", {}))
+        and not _for_sealed_values(statement.get("Condition", {}))
+    ]
+
+
 def keys_rotate(template: Template) -> list[str]:
     return [name for name, key in of_type(template, "AWS::KMS::Key").items() if key.get("EnableKeyRotation") is not True]
 
@@ -104,6 +115,18 @@ def _allowing(template: Template) -> Iterator[tuple[str, Statement]]:
 def _allowing_of_roles(template: Template) -> Iterator[tuple[str, Statement]]:
     roles = of_type(template, "AWS::IAM::Role")
     return ((name, statement) for name, statement in _allowing(template) if name in roles)
+
+
+def _through_secrets_manager(condition: dict[str, Any]) -> bool:
+    return _text(condition.get("StringEquals", {}).get("kms:ViaService", "")).startswith("secretsmanager.")
+
+
+def _for_sealed_values(condition: dict[str, Any]) -> bool:
+    """Both halves are needed: `ForAllValues` alone is also true of no context at all."""
+    only = condition.get("ForAllValues:StringEquals", {}).get("kms:EncryptionContextKeys")
+    present = condition.get("StringLike", {})
+    wanted = {"kms:EncryptionContext:tenant": "?*", "kms:EncryptionContext:purpose": "provider:*"}
+    return only == ["tenant", "purpose"] and present == wanted
 
 
 def _is_everything(resource: Any) -> bool:

@@ -57,6 +57,18 @@ def databases_stand_in_two_zones(template: Template) -> list[str]:
     return [name for name, found in zones.items() if len(found) < 2]
 
 
+def databases_cannot_be_reached_from_the_internet(template: Template) -> list[str]:
+    """Their subnets have no public addresses, and no route to an internet gateway; a NAT gateway lets nothing in."""
+    subnets = {
+        str(named(subnet)) for each in of_type(template, "AWS::RDS::DBSubnetGroup").values() for subnet in each["SubnetIds"]
+    }
+    routed = of_type(template, "AWS::EC2::SubnetRouteTableAssociation").values()
+    tables = {named(each["RouteTableId"]) for each in routed if named(each["SubnetId"]) in subnets}
+    routes = of_type(template, "AWS::EC2::Route").items()
+    public = [name for name in subnets if of_type(template, "AWS::EC2::Subnet")[name].get("MapPublicIpOnLaunch")]
+    return public + [name for name, each in routes if named(each["RouteTableId"]) in tables and "GatewayId" in each]
+
+
 def secrets_are_generated_and_encrypted(template: Template) -> list[str]:
     secrets = of_type(template, "AWS::SecretsManager::Secret").items()
     return [

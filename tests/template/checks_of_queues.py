@@ -121,6 +121,10 @@ def email_travels_encrypted(template: Template) -> list[str]:
     return [name for name, each in sets if each.get("DeliveryOptions", {}).get("TlsPolicy") != "REQUIRE"]
 
 
+def consumed_queues(template: Template) -> set[str]:
+    return {queue for queue, _ in _consumed(template)}
+
+
 def _consumed(template: Template) -> list[tuple[str, dict[str, Any]]]:
     mappings = of_type(template, MAPPING).values()
     return [(str(named(each["EventSourceArn"])), each) for each in mappings]

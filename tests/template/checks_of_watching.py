@@ -5,7 +5,7 @@ import json
 import re
 
 from tests.template.checks_of_functions import SECRET_NAME
-from tests.template.checks_of_queues import dead_letter_queues
+from tests.template.checks_of_queues import consumed_queues, dead_letter_queues
 from tests.template.reading import ROOT, Template, named, of_type
 
 ALARM = "AWS::CloudWatch::Alarm"
@@ -39,6 +39,30 @@ def dead_letters_ring_an_alarm(template: Template) -> list[str]:
         for dimension in each["Dimensions"]
     }
     return sorted(dead_letter_queues(template) - watched)
+
+
+def messages_that_wait_ring_an_alarm(template: Template) -> list[str]:
+    watched = {
+        named(dimension["Value"])
+        for each in of_type(template, ALARM).values()
+        if each.get("MetricName") == "ApproximateAgeOfOldestMessage"
+        for dimension in each["Dimensions"]
+    }
+    return sorted(consumed_queues(template) - watched)
+
+
+def functions_that_fail_ring_an_alarm(template: Template) -> list[str]:
+    """Errors, throttles and slowness of every function that no failure destination watches: those behind HTTP and queues."""
+    caught = {named(each["FunctionName"]) for each in of_type(template, "AWS::Lambda::EventInvokeConfig").values()}
+    watched = {
+        (stat["Metric"]["MetricName"], named(dimension["Value"]))
+        for each in of_type(template, ALARM).values()
+        for stat in (metric["MetricStat"] for metric in each.get("Metrics", []) if "MetricStat" in metric)
+        for dimension in stat["Metric"].get("Dimensions", [])
+    }
+    wanted = ("Errors", "Invocations", "Throttles", "Duration")
+    functions = [name for name in of_type(template, "AWS::Lambda::Function") if name not in caught]
+    return [f"{name}: {metric}" for name in functions for metric in wanted if (metric, name) not in watched]
 
 
 def a_silent_sweep_rings_an_alarm(template: Template) -> list[str]:

@@ -29,6 +29,10 @@ def _and(**more: Any) -> Any:
     return lambda there: {**there, **more}
 
 
+def _instead(key: str, **other: Any) -> Any:
+    return lambda there: {name: value for name, value in there.items() if name != key} | other
+
+
 _EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
 _VARIABLES = ("Environment", "Variables")
 _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
@@ -74,7 +78,9 @@ _OF_FUNCTIONS = [
 _OF_QUEUES = [
     Fault(queues.queues_stay_hidden_for_six_timeouts, _at("WorkQueue", "VisibilityTimeout"), 179),
     Fault(queues.queues_stay_hidden_for_six_timeouts, _at("IntakeQueueFunction", "Timeout"), 31),
+    Fault(queues.queues_stay_hidden_for_six_timeouts, _at("FeedbackFunction", "Timeout"), 31),
     Fault(queues.consumers_report_single_failures, _at("DispatchFunctionHints", "FunctionResponseTypes")),
+    Fault(queues.consumers_report_single_failures, _at("FeedbackFunctionProviderEvents", "FunctionResponseTypes")),
     Fault(queues.large_batches_have_a_window, _at("DispatchFunctionHints", "BatchSize"), 11),
     Fault(queues.consumers_scale_within_their_reservation, _at("IntakeQueueFunctionIntents", "ScalingConfig")),
     Fault(
@@ -104,6 +110,9 @@ _OF_QUEUES = [
 
 _FIRST_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 0)
 _SWEEP_STATEMENT = ("Policies", 1, "PolicyDocument", "Statement", 0)
+_KEY_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 1)
+_SEALED_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 2)
+_ALL_KEYS = "ForAllValues:StringEquals"
 _OF_ACCESS = [
     Fault(access.grants_name_their_actions, _at("DispatchRole", *_FIRST_STATEMENT, "Action"), "secretsmanager:*"),
     Fault(access.grants_name_their_actions, _at("SweepFunctionRole", *_SWEEP_STATEMENT, "Action"), ["sqs:Send*"]),
@@ -121,8 +130,12 @@ _OF_ACCESS = [
     ),
     Fault(
         access.email_is_sent_only_with_our_sender,
-        _at("DispatchRole", "Policies", 0, "PolicyDocument", "Statement", 4, "Condition"),
+        _at("DispatchRole", "Policies", 0, "PolicyDocument", "Statement", 5, "Condition"),
     ),
+    Fault(access.keys_serve_one_purpose, _at("FeedbackRole", *_KEY_STATEMENT, "Condition")),
+    Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition")),
+    Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition", "StringLike")),
+    Fault(access.keys_serve_one_purpose, _at("ManageFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),
     Fault(access.keys_rotate, _at("LogKey", "EnableKeyRotation"), False),
     Fault(
         access.nothing_names_an_account,
@@ -142,9 +155,18 @@ _OF_DATA = [
     Fault(data.databases_refuse_plain_connections, _at("DatabaseSettings", "Parameters", "rds.force_ssl"), "0"),
     Fault(data.databases_refuse_plain_connections, _at("DatabaseProxy", "RequireTLS"), False, {"UseDatabaseProxy": "true"}),
     Fault(data.databases_stand_in_two_zones, _at("SubnetB", "AvailabilityZone", "Fn::Select", 0), 0),
+    Fault(
+        data.databases_cannot_be_reached_from_the_internet,
+        _at("RouteOut"),
+        _instead("NatGatewayId", GatewayId={"Ref": "InternetGateway"}),
+        {"InternetEgress": "true"},
+    ),
+    Fault(data.databases_cannot_be_reached_from_the_internet, _at("SubnetA"), _and(MapPublicIpOnLaunch=True)),
+    Fault(data.secrets_are_generated_and_encrypted, _at("UnsubscribeSecret"), _and(SecretString="hunter2")),
     Fault(data.secrets_are_generated_and_encrypted, _at("AppDatabaseSecret"), _and(SecretString="hunter2")),
     Fault(data.secrets_are_generated_and_encrypted, _at("AdminKeySecret", "KmsKeyId")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "IntakeFunction", "DependsOn")),
+    Fault(data.the_schema_comes_before_the_code, ("Resources", "FeedbackFunction", "DependsOn")),
     Fault(
         data.the_schema_comes_before_the_code,
         _at("IntakeFunction", *_VARIABLES),
@@ -162,6 +184,9 @@ _OF_WATCHING = [
     Fault(watching.alarms_decide_about_missing_data, _at("OldestDueAlarm", "TreatMissingData")),
     Fault(watching.dead_letters_ring_an_alarm, ("Resources", "WorkDeadLetterAlarm")),
     Fault(watching.dead_letters_ring_an_alarm, _at("WorkDeadLetterAlarm", "Threshold"), 1000),
+    Fault(watching.messages_that_wait_ring_an_alarm, ("Resources", "FeedbackQueueAgeAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "HttpErrorsAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, _at("QueueErrorsAlarm", "Metrics", 3)),
     Fault(watching.a_silent_sweep_rings_an_alarm, ("Resources", "SweepSilentAlarm")),
     Fault(watching.a_silent_sweep_rings_an_alarm, _at("SweepSilentAlarm", "TreatMissingData"), "notBreaching"),
     Fault(watching.logs_end_and_are_encrypted, _at("ApiLogs", "RetentionInDays")),

@@ -20,11 +20,14 @@ VARIANTS = {
         "ExistingSubnetIds": "subnet-1,subnet-2",
         "ExistingSecurityGroupId": "sg-1",
     },
+    "with a way to the internet": {"InternetEgress": "true", "PublicUrl": "https://notify.example.com"},
     "with push": {
         "ApnsApplicationArn": "arn:aws:sns:us-east-1:account:app/APNS/ours",
         "FcmApplicationArn": "arn:aws:sns:us-east-1:account:app/GCM/ours",
     },
 }
+
+WAY_OUT = ("EIP", "InternetGateway", "NatGateway", "Route", "VPCGatewayAttachment")
 
 
 def _sentence(check: Check) -> str:
@@ -61,6 +64,26 @@ def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
 
     assert not made & {"EC2", "RDS"}
     assert variables["DATABASE_HOST"] == "db.example.com"
+
+
+def test_there_is_no_way_to_the_internet_unless_it_is_asked_for() -> None:
+    made = {
+        choice: {each["Type"] for each in reading.settled(reading.translated(), InternetEgress=choice)["Resources"].values()}
+        for choice in ("false", "true")
+    }
+
+    assert made["true"] - made["false"] == {f"AWS::EC2::{kind}" for kind in WAY_OUT}
+
+
+def test_unsubscribe_links_lead_to_the_api_unless_another_address_is_given() -> None:
+    urls = {
+        given: reading.settled(reading.translated(), PublicUrl=given)["Resources"]["DispatchFunction"]["Properties"]
+        for given in ("", "https://notify.example.com")
+    }
+    led = {given: each["Environment"]["Variables"]["PUBLIC_URL"] for given, each in urls.items()}
+
+    assert led["https://notify.example.com"] == "https://notify.example.com"
+    assert led[""] == reading.translated()["Outputs"]["ApiUrl"]["Value"]
 
 
 def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:

@@ -43,7 +43,13 @@ ALLOWED_EXECUTE = {
     }
 }
 # What leaves the process by another way than boto3 and psycopg, each with its reason.
-ALLOWED_NETWORK = {"functions/migrate/app.py": {"urllib.request": "CloudFormation wants its answer at a presigned URL"}}
+ALLOWED_NETWORK = {
+    "functions/migrate/app.py": {"urllib.request": "CloudFormation wants its answer at a presigned URL"},
+    f"{LAYER}/channels/web.py": {
+        "http.client": "the one client of all other providers",
+        "socket": "its connections, limited in time",
+    },
+}
 ALLOWED_NAMES = {f"{LAYER}/api/service.py": "the service as the API's subject: health, readiness, its own description"}
 FORBIDDEN_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "service", "services", "lib"}
 

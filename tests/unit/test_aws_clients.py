@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.unit.claims import a_claim
 from tests.unit.source import calls, modules
 from tocsin import aws
 from tocsin.channels import PROVIDER_TIMEOUT
@@ -38,7 +39,7 @@ def services_in_use() -> list[str]:
 
 
 def test_the_code_uses_the_services_we_know_of() -> None:
-    assert services_in_use() == ["secretsmanager", "sesv2", "sns", "sqs"]
+    assert services_in_use() == ["kms", "secretsmanager", "sesv2", "sns", "sqs"]
 
 
 @pytest.mark.parametrize("service", services_in_use())
@@ -63,8 +64,9 @@ def test_a_hint_that_is_not_taken_costs_the_producer_less_than_a_second() -> Non
     assert config.connect_timeout + config.read_timeout <= 0.6
 
 
-def test_a_secret_is_read_within_seven_seconds() -> None:
-    config = aws.client("secretsmanager").meta.config
+@pytest.mark.parametrize("service", ["secretsmanager", "kms"])
+def test_a_secret_is_read_within_seven_seconds(service: str) -> None:
+    config = aws.client(service).meta.config
 
     assert config.connect_timeout + config.read_timeout <= 7
 
@@ -81,9 +83,12 @@ def test_a_client_is_made_once() -> None:
 def test_every_channel_has_its_way_out_and_test_keys_have_the_sandbox_only() -> None:
     ways = ways_out(Settings(email_from="notify@example.com", email_configuration_set="events"))
 
-    assert {channel: ways.of(channel, "live").lane for channel in ("email", "sms", "push")} == {
-        "email": "ses:email",
-        "sms": "sns:sms",
-        "push": "sns:push",
+    live = {channel: ways.choose(a_claim(channel=channel), {}) for channel in ("email", "sms", "push")}
+    test = {channel: ways.choose(a_claim(channel=channel, mode="test"), {}) for channel in ("email", "sms", "push")}
+
+    assert {channel: (way.channel.lane, closed) for channel, (way, closed) in live.items()} == {
+        "email": ("ses:email", None),
+        "sms": ("sns:sms", None),
+        "push": ("sns:push", None),
     }
-    assert {ways.of(channel, "test").provider for channel in ("email", "sms", "push")} == {"sandbox"}
+    assert {way.channel.provider for way, _ in test.values()} == {"sandbox"}

@@ -17,6 +17,7 @@ LATELY = timedelta(minutes=1)
 CANCELLED: dict[str, Any] = {"cancelled_at": NOW}
 EXPIRED: dict[str, Any] = {"expires_at": NOW}
 POISONOUS: dict[str, Any] = {"claim_count": 4}
+SUPPRESSED: dict[str, Any] = {"suppressed_by": "hard_bounce"}
 NO_ADDRESS: dict[str, Any] = {"email": None, "phone": None, "device_enabled": None}
 
 
@@ -111,6 +112,18 @@ def test_after_silence_an_sms_waits_for_a_person() -> None:
     assert (decision.status, decision.reason) == ("dead_letter", "ambiguous")
 
 
+@pytest.mark.parametrize(("channel", "policy"), [("sms", "retry"), ("email", "retry"), ("email", "hold"), ("push", "hold")])
+def test_after_silence_the_types_own_policy_comes_before_the_channels(channel: str, policy: str) -> None:
+    decision = decided(unanswered(LONG_AGO, channel=channel, ambiguous_policy=policy))
+
+    assert named(decision) == ("Send" if policy == "retry" else "ambiguous")
+
+
+@pytest.mark.parametrize("reason", ["hard_bounce", "complaint", "unsubscribe", "manual"])
+def test_a_suppressed_address_is_skipped_with_the_reason(reason: str) -> None:
+    assert decided(a_claim(suppressed_by=reason)) == End("skipped", f"suppressed: {reason}")
+
+
 @pytest.mark.parametrize(("attempt_count", "is_over"), [(4, False), (5, True), (6, True)])
 def test_silence_after_the_last_attempt_waits_for_a_person_too(attempt_count: int, is_over: bool) -> None:
     decision = decided(unanswered(LONG_AGO, attempt_count=attempt_count, max_attempts=5))
@@ -139,6 +152,7 @@ RULES: list[tuple[str, dict[str, Any]]] = [
     ("poison", POISONOUS),
     ("cancelled", CANCELLED),
     ("expired", EXPIRED),
+    ("suppressed: hard_bounce", SUPPRESSED),
     ("no_address", NO_ADDRESS),
     ("Send", {"attempt_open": True, "last_attempt_no": 2, "open_attempt_started_at": NOW - LONG_AGO}),
 ]
@@ -160,7 +174,9 @@ def test_of_all_the_rules_that_speak_the_first_decides(first: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "special", [POISONOUS, CANCELLED, EXPIRED, NO_ADDRESS], ids=["poison", "cancelled", "expired", "no address"]
+    "special",
+    [POISONOUS, CANCELLED, EXPIRED, SUPPRESSED, NO_ADDRESS],
+    ids=["poison", "cancelled", "expired", "suppressed", "no address"],
 )
 def test_a_closed_lane_is_the_last_to_speak(special: dict[str, Any]) -> None:
     assert isinstance(decided(a_claim(**special), lane_is_closed=True), End)

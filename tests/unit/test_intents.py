@@ -105,10 +105,10 @@ def test_what_is_not_an_object_is_refused_as_a_whole(value: Any) -> None:
     assert list(wrong(value)) == [""]
 
 
-def test_the_defaults_are_those_of_the_documentation() -> None:
+def test_what_an_intent_does_not_say_is_left_to_its_type_and_then_to_the_documentation() -> None:
     intent = Intent.model_validate(an_intent())
 
-    assert (intent.priority, intent.channels, intent.template) == ("normal", None, None)
+    assert (intent.priority, intent.channels, intent.template) == (None, None, None)
     assert intent.retry.model_dump() == {"max_attempts": 5, "backoff": "exponential", "base_ms": 5000}
 
 

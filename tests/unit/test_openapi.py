@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.http_events import an_event, ask
-from tocsin.api import asking, managing, sending, service
+from tocsin.api import asking, managing, providing, sending, service, suppressing, wording
 from tocsin.http import Endpoint, door
 from tocsin.keys import SCOPES
 
@@ -52,9 +52,10 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 
 def test_every_list_of_endpoints_is_served() -> None:
-    listed = [*sending.ENDPOINTS, *asking.ENDPOINTS, *managing.ENDPOINTS, *service.ENDPOINTS]
+    modules = (sending, asking, managing, wording, suppressing, providing, service)
+    listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
 
-    assert {endpoint.route for endpoint in listed} == SERVED
+    assert {endpoint.route for endpoint in [*listed, *suppressing.PUBLIC_ENDPOINTS]} == SERVED
 
 
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
@@ -106,8 +107,14 @@ def test_what_takes_a_body_describes_it(document: dict[str, Any], endpoint: Endp
     assert schema == {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
 
 
-def test_only_the_service_itself_is_open_to_everyone() -> None:
-    assert {one.route for one in EVERY if one.scope is None} == {"GET /health", "GET /ready", "GET /v1/openapi.json"}
+def test_only_the_service_itself_and_unsubscribing_are_open_to_everyone() -> None:
+    assert {one.route for one in EVERY if one.scope is None} == {
+        "GET /health",
+        "GET /ready",
+        "GET /v1/openapi.json",
+        "GET /u/{token}",
+        "POST /u/{token}",
+    }
 
 
 def test_an_intent_is_described_as_closed(document: dict[str, Any]) -> None:

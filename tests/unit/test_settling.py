@@ -136,6 +136,18 @@ def test_a_deferral_forgets_no_attempt_that_was_never_answered(is_open: bool) ->
     assert record.attempt_no is None or record.attempt_outcome == "unknown"
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize(("minutes", "is_announced"), [(1, True), (15, True), (16, False)])
+def test_a_message_above_its_providers_rate_waits_at_no_cost(is_open: bool, minutes: int, is_announced: bool) -> None:
+    claimed = unanswered(WINDOW) if is_open else a_claim()
+
+    record = settling.defer(claimed, "provider_rate_limit", timedelta(minutes=minutes))
+
+    assert (record.status, record.reason, record.is_deferral) == ("pending", "provider_rate_limit", True)
+    assert (record.attempt_no, record.as_json()["uncounted"], record.awaits_evidence) == (None, 0, is_open)
+    assert record.is_announced is is_announced
+
+
 def test_an_end_closes_the_attempt_that_was_never_answered() -> None:
     record = settling.of_decision(unanswered(WINDOW), gate.End("cancelled", "cancelled"))
 

@@ -57,12 +57,27 @@ class UnknownUsers:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownTemplate:
+    """There is no active template of this name for any of the channels."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingVariables:
+    """The template declares variables that the payload does not have."""
+
+    names: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Allowance:
     used: int
     limit: int
 
 
-End = Accepted | KeyReused | UnknownUsers
+Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables
+End = Accepted | Refused
 
 
 class KeyInFlight(Exception):
@@ -136,7 +151,7 @@ def _reserve(
 
 def _is_free(reserved: records.Reserved, holder: records.Reservation | None) -> bool:
     """Whether what stood in the way has run out, or has been released since."""
-    return holder.is_expired if holder else not reserved.unknown_user_ids
+    return holder.is_expired if holder else not reserved.is_refused
 
 
 def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, records.Reservation]:
@@ -150,11 +165,19 @@ def _end(asked: Asked, reserved: records.Reserved, known: dict[str, records.Rese
         return Accepted(asked.notification_id, reserved.accepted_at, is_replay=False)
     first = known.get(asked.idempotency_key)
     if first is None:
-        return UnknownUsers(reserved.unknown_user_ids or [])
+        return _refusal(reserved)
     if first.request_fingerprint != asked.fingerprint:
         return KeyReused()
     # Our own id means that our first try had committed and only its answer was lost.
     return Accepted(first.notification_id, first.accepted_at, is_replay=first.notification_id != asked.notification_id)
+
+
+def _refusal(reserved: records.Reserved) -> Refused:
+    if reserved.unknown_user_ids:
+        return UnknownUsers(reserved.unknown_user_ids)
+    if reserved.unknown_template:
+        return UnknownTemplate(reserved.unknown_template)
+    return MissingVariables(reserved.missing_variables or [])
 
 
 def _hint(asked: list[Asked], reserved: list[records.Reserved]) -> None:

@@ -10,7 +10,18 @@ from psycopg import Connection
 from pydantic import ValidationError
 
 from tocsin import strict_json
-from tocsin.accept import Accepted, Asked, KeyReused, Sender, accept, send_at_is_too_far
+from tocsin.accept import (
+    Accepted,
+    Asked,
+    KeyReused,
+    MissingVariables,
+    Refused,
+    Sender,
+    UnknownTemplate,
+    UnknownUsers,
+    accept,
+    send_at_is_too_far,
+)
 from tocsin.database import tenant_transaction
 from tocsin.ids import as_uuid
 from tocsin.intents import KEY, MAX_BODY, Intent, errors_of
@@ -61,14 +72,24 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
         (end,), _ = accept(conn, [asked], sender=sender, request_id=entry.id, trace_id="", window=defaults.window)
         if isinstance(end, Accepted):
             return "duplicate" if end.is_replay else "accepted"
-        if isinstance(end, KeyReused):
-            raise Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)
-        raise Malformed("recipient_not_found", f"unknown users: {', '.join(end.user_ids[:20])}", fields)
+        raise _refused(end, fields)
     except Malformed as problem:
         if tenant_id is None:
             raise
         _keep(conn, entry, problem, tenant_id)
         return "malformed"
+
+
+def _refused(end: Refused, fields: dict[str, Any]) -> Malformed:
+    match end:
+        case KeyReused():
+            return Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)
+        case UnknownUsers(user_ids):
+            return Malformed("recipient_not_found", f"unknown users: {', '.join(user_ids[:20])}", fields)
+        case UnknownTemplate(name):
+            return Malformed("unknown_template", f"there is no active template {name}", fields)
+        case MissingVariables(names):
+            return Malformed("missing_variables", f"the payload lacks {', '.join(names[:20])}", fields)
 
 
 def _read(entry: Entry) -> tuple[dict[str, Any], str, str]:

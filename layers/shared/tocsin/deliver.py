@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,15 +13,17 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin import gate, nudge, rendering, settling
-from tocsin.channels import Channel, Message, Ways
+from tocsin import gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
+from tocsin.channels import Channel, Message, Way, Ways
+from tocsin.heed import heed
 from tocsin.outcomes import Accepted, Failure, NotSent, Outcome
-from tocsin.store import attempts, routes
+from tocsin.provider_feedback import Named
+from tocsin.store import attempts, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
-from tocsin.tending import closes_lane, tend_devices, tend_lanes
+from tocsin.tending import closes_lane, tend_devices, tend_lanes, tend_opt_outs
 
 log = Logger(child=True)
 
@@ -30,6 +32,7 @@ log = Logger(child=True)
 class Policy:
     evidence_window: timedelta
     send_concurrency: int
+    sandbox_domain: str = "sandbox.tocsin.example"
 
 
 Insist = Callable[[Callable[[Connection[Any]], None]], None]
@@ -40,9 +43,14 @@ class Ready:
     """A delivery that passed the gate, with its words and its way out."""
 
     claimed: Claimed
-    channel: Channel
+    way: Way
     content: rendering.Content
+    headers: dict[str, str]
     supersedes: int | None
+
+    @property
+    def channel(self) -> Channel:
+        return self.way.channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +78,13 @@ def deliver(
     After `send_until` (on this process's monotonic clock) nothing more is handed to a provider. What the providers answered
     is recorded through `insist`, which finds another connection if this one dies."""
     ready, settlements = _pass_gate(claimed, ways, troubled, policy)
+    ready, limited = _within_rate(conn, ready)
+    settlements += limited
     opened = _open(conn, ready, lease_token=lease_token)
     sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
     settlements += [_settlement(one, policy) for one in sent]
     insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
+    _play_out(conn, sent, policy)
     _hint(settlements)
 
 
@@ -83,18 +94,45 @@ def _pass_gate(
     ready: list[Ready] = []
     settlements: list[Settlement] = []
     for one in claimed:
-        channel = ways.of(one.channel or "", one.mode)
-        decision = gate.decide(one, lane=troubled.get(channel.lane), evidence_window=policy.evidence_window)
+        if one.mode == "test" and sandbox_endings.ending_of(one.email or "", policy.sandbox_domain) == "suppressed":
+            settlements.append(settling.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
+            continue
+        way, closed = ways.choose(one, troubled)
+        decision = gate.decide(one, lane=closed, evidence_window=policy.evidence_window)
         if not isinstance(decision, gate.Send):
             settlements.append(settling.of_decision(one, decision))
             continue
         try:
-            content = rendering.render(one.notification_type, one.payload)
+            content, headers = wordings.of_claimed(one), unsubscribe.headers_for(one)
         except rendering.Unrenderable as error:
             settlements.append(settling.bury(one, "unrenderable", str(error)))
+        except unsubscribe.SecretUnavailable:
+            settlements.append(settling.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
-            ready.append(Ready(one, channel, content, decision.supersedes))
+            ready.append(Ready(one, way, content, headers, decision.supersedes))
     return ready, settlements
+
+
+def _within_rate(conn: Connection[Any], ready: list[Ready]) -> tuple[list[Ready], list[Settlement]]:
+    """Take a token for each message to a provider with a rate limit; what finds none waits, at no cost."""
+    wanted = Counter(one.way.config_id for one in ready if one.way.config_id and one.way.rate_limit)
+    if not wanted:
+        return ready, []
+    grants = provider_configs.take_tokens(conn, {config_id: count for config_id, count in wanted.items() if config_id})
+    allowed: list[Ready] = []
+    waiting: list[Settlement] = []
+    used: Counter[UUID] = Counter()
+    for one in ready:
+        grant = grants.get(one.way.config_id) if one.way.config_id else None
+        if grant is None or used[grant.config_id] < grant.granted:
+            allowed.append(one)
+        else:
+            place = used[grant.config_id] - grant.granted + 1
+            delay = timedelta(seconds=max(1.0, place * grant.seconds_per_token))
+            waiting.append(settling.defer(one.claimed, "provider_rate_limit", delay))
+        if grant is not None:
+            used[grant.config_id] += 1
+    return allowed, waiting
 
 
 def _open(conn: Connection[Any], ready: list[Ready], *, lease_token: UUID) -> list[tuple[Ready, Opened]]:
@@ -126,9 +164,11 @@ def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurre
     if threads <= 1:
         work()
         return sent
-    with ThreadPoolExecutor(threads) as pool:
-        for worker in [pool.submit(work) for _ in range(threads)]:
-            worker.result()
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(threads - 1) if waiting]
+        work()  # this thread sends too: with a quick provider it is done before the others have started
+        for other in others:
+            other.result()
     return sent
 
 
@@ -156,6 +196,7 @@ def _message(ready: Ready, attempt: Opened) -> Message:
             "tocsin_route": f"{claimed.notification_id}_{claimed.route_id}",
             "tocsin_attempt": f"{claimed.generation}-{attempt.attempt_no}",
         },
+        headers=ready.headers,
     )
 
 
@@ -175,9 +216,12 @@ def _settle(
 ) -> None:
     """Record everything in one transaction. Where our lease is gone, only proof of acceptance is kept, on the attempt."""
     with conn.pipeline():
-        tend_lanes(conn, ((one.ready.channel.lane, one.outcome) for one in sent), troubled)
+        tend_lanes(conn, [(one.ready.channel.lane, one.outcome) for one in sent], troubled)
         tend_devices(conn, ((one.ready.claimed.device_id, one.outcome) for one in sent))
+        tend_opt_outs(conn, [(one.ready.claimed, one.outcome) for one in sent])
         settled = routes.settle(conn, settlements, lease_token=lease_token)
+        if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
+            outbox.hurry_answered(conn, waiting)
     ours = {row[0] for row in settled}
     late = [
         Evidence(
@@ -193,6 +237,19 @@ def _settle(
     if late:
         log.warning("lost the lease after sending; kept the proof on the attempt", extra={"count": len(late)})
         attempts.record_evidence(conn, late)
+
+
+def _play_out(conn: Connection[Any], sent: list[Sent], policy: Policy) -> None:
+    """The sandbox has no provider that tells us later how it went on: tell it ourselves."""
+    events = []
+    for one in sent:
+        claimed = one.ready.claimed
+        if claimed.mode == "test" and isinstance(one.outcome, Accepted):
+            ending = sandbox_endings.ending_of(claimed.email or "", policy.sandbox_domain)
+            named = Named(claimed.notification_id, claimed.route_id or "", claimed.generation, one.attempt.attempt_no)
+            event = sandbox_endings.event_of(ending, named, one.outcome.provider_message_id, one.attempt.started_at)
+            events += [event] if event else []
+    heed(conn, events)
 
 
 def _hint(settlements: list[Settlement]) -> None:

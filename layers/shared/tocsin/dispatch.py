@@ -69,6 +69,7 @@ def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
     lease_token = uuid4()
     send_until = time.monotonic() + (min(worker.lease, worker.remaining()) - PROVIDER_TIMEOUT - SETTLE_TIME).total_seconds()
     with conn.pipeline():
+        outbox.need_not_last(conn)
         troubled = lanes.all_troubled(conn)
         leased = outbox.claim(
             conn, ids, lease_token=lease_token, lease=worker.lease, suspects=suspects, limit=1 if suspects else len(ids)
@@ -77,6 +78,7 @@ def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
     due = _plan(conn, [one for one in claimed if one.source_kind == "plan"], lease_token)
     deliveries = [one for one in claimed if one.source_kind == "deliver"]
     if deliveries:
+        worker.ways.prepare(conn, {one.tenant_id for one in deliveries})
         deliver(
             conn,
             deliveries,

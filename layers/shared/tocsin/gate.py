@@ -54,8 +54,12 @@ Decision = Send | End | Proven | AwaitEvidence | Defer
 
 def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -> Decision:
     now = claimed.claimed_at
-    if claimed.attempt_open and claimed.open_attempt_outcome == "accepted":
-        return Proven(claimed.last_attempt_no, claimed.open_attempt_provider or "", claimed.open_attempt_message_id or "")
+    if claimed.open_attempt_outcome == "accepted":
+        return Proven(
+            claimed.open_attempt_no or claimed.last_attempt_no,
+            claimed.open_attempt_provider or "",
+            claimed.open_attempt_message_id or "",
+        )
     if claimed.attempt_open and claimed.open_attempt_started_at is not None:
         until = claimed.open_attempt_started_at + evidence_window
         if now < until:
@@ -66,6 +70,8 @@ def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -
         return End("cancelled", "cancelled")
     if claimed.expires_at is not None and claimed.expires_at <= now:
         return End("skipped", "expired")
+    if claimed.suppressed_by:
+        return End("skipped", f"suppressed: {claimed.suppressed_by}")
     if not _has_address(claimed):
         return End("skipped", "no_address")
     decision = _after_silence(claimed) if claimed.attempt_open else Send()
@@ -75,9 +81,11 @@ def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -
 
 
 def _after_silence(claimed: Claimed) -> Send | End:
-    """No evidence came: the channel's policy decides, and the doubt is recorded."""
-    if _AMBIGUOUS_POLICY[claimed.channel or "sms"] == "hold":
+    """No evidence came: the type's policy decides, or else the channel's, and the doubt is recorded."""
+    if (claimed.ambiguous_policy or _AMBIGUOUS_POLICY[claimed.channel or "sms"]) == "hold":
         return End("dead_letter", "ambiguous", "the provider's answer was lost and no evidence of delivery came")
+    if claimed.duplicate_suspected:
+        return End("dead_letter", "ambiguous", "a second answer was lost too; a third copy is not worth the doubt")
     if claimed.attempt_count >= claimed.max_attempts:
         return End("dead_letter", "ambiguous", "the provider's answer to the last attempt was lost")
     return Send(supersedes=claimed.last_attempt_no)

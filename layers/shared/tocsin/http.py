@@ -196,7 +196,9 @@ def _problem(problem: Problem, request_id: str) -> Event:
 def _answer(response: Response, request_id: str) -> Event:
     headers = {"Content-Type": "application/json", "X-Request-Id": request_id} | response.headers
     answer: Event = {"statusCode": response.status, "headers": headers}
-    if response.body is not None:
+    if isinstance(response.body, str):
+        answer["body"] = response.body
+    elif response.body is not None:
         answer["body"] = json.dumps(response.body, default=_plain, ensure_ascii=False, separators=(",", ":"))
     return answer
 

@@ -96,7 +96,7 @@ class Intent(Closed):
     channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(_unique)] | None = None
     template: Name | None = None
     thread: Thread | None = None
-    priority: Literal["low", "normal", "high", "critical"] = "normal"
+    priority: Literal["low", "normal", "high", "critical"] | None = None
     occurred_at: Moment | None = None
     send_at: Moment | None = None
     expires_at: Moment | None = None

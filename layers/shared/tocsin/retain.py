@@ -9,11 +9,14 @@ from psycopg import Connection
 
 from tocsin.store import (
     admin_system_events,
+    audit_logs,
     dead_letters,
     malformed_intents,
     notifications,
+    provider_events,
     rate_limits,
     records,
+    suppressions,
     tenants,
 )
 
@@ -27,6 +30,9 @@ INBOX = timedelta(days=180)
 INBOX_HIDDEN = timedelta(days=7)
 SYSTEM_EVENTS = timedelta(days=365)
 RATE_WINDOWS = timedelta(days=2)
+PROVIDER_EVENTS = timedelta(days=90)
+ORPHAN_EVENTS = timedelta(days=7)
+AUDIT = timedelta(days=365)
 
 Pass = Callable[[Connection[Any], int], int]
 
@@ -63,6 +69,11 @@ def _rules(conn: Connection[Any]) -> dict[str, Pass]:
             conn, resolved_age=DEAD_LETTERS_RESOLVED, unresolved_age=DEAD_LETTERS_UNRESOLVED, limit=limit
         ),
         "notifications": lambda conn, limit: notifications.delete_expired(conn, age=INBOX, hidden_age=INBOX_HIDDEN, limit=limit),
+        "suppressions": lambda conn, limit: suppressions.delete_expired(conn, limit=limit),
+        "provider_events": lambda conn, limit: provider_events.delete_expired(
+            conn, age=PROVIDER_EVENTS, orphan_age=ORPHAN_EVENTS, limit=limit
+        ),
+        "audit_logs": lambda conn, limit: audit_logs.delete_expired(conn, age=AUDIT, limit=limit),
         "admin_system_events": lambda conn, limit: admin_system_events.delete_expired(conn, age=SYSTEM_EVENTS, limit=limit),
     }
     own = tenants.own_retention(conn, "records_days")

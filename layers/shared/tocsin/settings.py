@@ -32,6 +32,11 @@ class Settings(BaseModel):
     email_from: str = ""
     email_configuration_set: str = ""
     sms_sender_id: str = ""
+    public_url: str = ""  # where unsubscribe links lead
+    unsubscribe_secret_arn: str = ""
+    data_key_arn: str = ""
+    provider_base_urls: str = ""  # JSON; the local stack sends SendGrid, Twilio and FCM to its post office
+    sandbox_domain: str = "sandbox.tocsin.example"
     apns_application_arn: str = ""
     fcm_application_arn: str = ""
 

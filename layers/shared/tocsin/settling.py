@@ -41,16 +41,8 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
                 error_message="the worker ended before the provider's answer was recorded",
             )
         case gate.Defer(reason, until):
-            delay = (until - one.claimed_at) * random.uniform(1, 1.1)  # noqa: S311 - not all at once when it reopens
-            return Settlement(
-                one.outbox_id,
-                _unchanged(one),
-                reason,
-                delay=delay,
-                is_announced=nudge.is_reachable_by_hint(delay),
-                is_deferral=True,
-                awaits_evidence=one.attempt_open,
-            )
+            spread = random.uniform(1, 1.1)  # noqa: S311 - not all at once when the lane reopens
+            return defer(one, reason, (until - one.claimed_at) * spread)
 
 
 def of_outcome(
@@ -116,6 +108,19 @@ def of_outcome(
                 is_deferral=True,
                 duplicate_suspected=doubt,
             )
+
+
+def defer(one: Claimed, reason: str, delay: timedelta) -> Settlement:
+    """Later, at no cost; what was in doubt before still is."""
+    return Settlement(
+        one.outbox_id,
+        _unchanged(one),
+        reason,
+        delay=delay,
+        is_announced=nudge.is_reachable_by_hint(delay),
+        is_deferral=True,
+        awaits_evidence=one.attempt_open,
+    )
 
 
 def bury(

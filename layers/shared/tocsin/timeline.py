@@ -1,12 +1,13 @@
 """The timeline of a notification: every decision in order, each with its reason. Pure."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 Entry = dict[str, Any]
 
 # What happened in one instant is told in this order; attempts stand in between, by their numbers.
-_PLANNED, _DEFERRED, _WAITING, _ENDED = 1, 100_000, 100_001, 100_002
+_PLANNED, _DEFERRED, _WAITING, _ENDED, _HEARD = 1, 100_000, 100_001, 100_002, 100_003
 
 _ENDS = {
     "published": "published_at",
@@ -16,7 +17,12 @@ _ENDS = {
 }
 
 
-def timeline(record: dict[str, Any], routes: list[dict[str, Any]], attempts: list[dict[str, Any]]) -> list[Entry]:
+def timeline(
+    record: dict[str, Any],
+    routes: list[dict[str, Any]],
+    attempts: list[dict[str, Any]],
+    events: Sequence[dict[str, Any]] = (),
+) -> list[Entry]:
     entries = [
         _entry(record["accepted_at"], "accepted", f"by {record['producer']}"),
         *([_entry(record["cancelled_at"], "cancel_asked", "")] if record["cancelled_at"] else []),
@@ -26,6 +32,7 @@ def timeline(record: dict[str, Any], routes: list[dict[str, Any]], attempts: lis
         entries += _of_route(route)
     for attempt in attempts:
         entries += _of_attempt(attempt)
+    entries += [_of_event(event) for event in events]
     return sorted(entries, key=lambda entry: (entry["at"], entry["order"]))
 
 
@@ -60,6 +67,12 @@ def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
             _entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=2 * attempt["attempt_no"] + 1)
         )
     return entries
+
+
+def _of_event(event: dict[str, Any]) -> Entry:
+    """When it happened by the provider's own clock, in whatever order we heard of it."""
+    detail = f": {event['detail']}" if event["detail"] else ""
+    return _entry(event["occurred_at"], f"provider_{event['kind']}", event["provider"] + detail, event["route_id"], order=_HEARD)
 
 
 def _entry(at: datetime, what: str, reason: str, route_id: str | None = None, *, order: int = 0) -> Entry:

@@ -8,7 +8,7 @@ from tocsin import timeline as timelines
 from tocsin.database import tenant_transaction
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import as_uuid
-from tocsin.store import attempts, notifications, records, routes, users
+from tocsin.store import attempts, notifications, provider_events, records, routes, users
 
 MAX_ROUTES_SHOWN = 1_000
 _STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
@@ -43,6 +43,7 @@ def get_notification(call: Call) -> Response:
             raise problems.not_found("notification")
         its_routes = routes.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN)
         its_attempts = attempts.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
+        its_events = provider_events.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
         counts = routes.count_by_status(call.conn, call.tenant_id, notification_id)
     return Response(
         200,
@@ -50,7 +51,7 @@ def get_notification(call: Call) -> Response:
         | {
             "payload": record["payload_json"],
             "routes": [_shown_route(route, its_attempts) for route in its_routes],
-            "timeline": timelines.shown(timelines.timeline(record, its_routes, its_attempts)),
+            "timeline": timelines.shown(timelines.timeline(record, its_routes, its_attempts, its_events)),
         },
     )
 
@@ -150,6 +151,9 @@ def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> d
     }  # fmt: skip
     return shown | {
         "recipient": route["recipient_ref"],
+        "template": {"id": route["template_id"], "name": route["template_name"], "version": route["template_version"]}
+        if route["template_id"]
+        else None,
         "answer_unknown": bool(route["attempt_open"]),
         "last_error": {
             "classification": route["last_error_classification"],

@@ -9,7 +9,18 @@ from pydantic import Field
 
 from tocsin import accept as accepting
 from tocsin import http, problems, strict_json
-from tocsin.accept import Accepted, Allowance, Asked, End, KeyReused, Sender, UnknownUsers
+from tocsin.accept import (
+    Accepted,
+    Allowance,
+    Asked,
+    End,
+    KeyReused,
+    MissingVariables,
+    Refused,
+    Sender,
+    UnknownTemplate,
+    UnknownUsers,
+)
 from tocsin.cancel import cancel as cancel_notification
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import as_uuid
@@ -158,14 +169,33 @@ def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
         raise _too_many(sender) from None
 
 
-def _refusal(end: KeyReused | UnknownUsers) -> Problem:
-    if isinstance(end, KeyReused):
-        return Problem(
-            422,
-            "idempotency-key-reused",
-            "The idempotency key belongs to another request",
-            "Use a new key for a new intent; repeat an intent unchanged.",
-        )
+def _refusal(end: Refused) -> Problem:
+    match end:
+        case KeyReused():
+            return Problem(
+                422,
+                "idempotency-key-reused",
+                "The idempotency key belongs to another request",
+                "Use a new key for a new intent; repeat an intent unchanged.",
+            )
+        case UnknownTemplate(name):
+            return Problem(
+                422,
+                "unknown-template",
+                "The template is not known",
+                f"There is no active template `{name[:100]}` for these channels.",
+                [{"pointer": "/template", "message": "is not known"}],
+            )
+        case MissingVariables(names):
+            errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in names[:20]]
+            return Problem(
+                422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
+            )
+        case UnknownUsers():
+            return _unknown_users(end)
+
+
+def _unknown_users(end: UnknownUsers) -> Problem:
     shown = ", ".join(end.user_ids[:20])
     return Problem(
         422,

@@ -47,9 +47,10 @@ def otherwise(request: Request) -> Response:
 
 
 def every_endpoint() -> list[Endpoint]:
-    from tocsin.api import asking, managing, sending  # noqa: PLC0415 - only this cold path needs them all
+    from tocsin.api import asking, managing, providing, sending, suppressing, wording  # noqa: PLC0415 - a cold path
 
-    return [*sending.ENDPOINTS, *asking.ENDPOINTS, *managing.ENDPOINTS, *ENDPOINTS]
+    modules = (sending, asking, managing, wording, suppressing, providing)
+    return [endpoint for module in modules for endpoint in module.ENDPOINTS] + suppressing.PUBLIC_ENDPOINTS + ENDPOINTS
 
 
 @cache

@@ -1,12 +1,18 @@
 """The ways out: one small Protocol, one module per provider."""
 
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import Protocol
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from uuid import UUID
+
+from psycopg import Connection
 
 from tocsin.outcomes import Outcome
 from tocsin.rendering import Content
+from tocsin.store.lanes import Lane
+from tocsin.store.outbox import Claimed
 
+NO_WAY_PAUSE = timedelta(minutes=5)
 PROVIDER_TIMEOUT = timedelta(seconds=13)  # connect 3 s + read 10 s, as in aws.py
 
 
@@ -21,6 +27,15 @@ class Message:
     device_endpoint_arn: str
     content: Content
     tags: dict[str, str]
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a provider knows us by, decrypted. Never part of what is logged."""
+
+    api_key: str = field(repr=False)
+    api_secret: str = field(default="", repr=False)
 
 
 class Channel(Protocol):
@@ -38,11 +53,51 @@ class Channel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Way:
+    """A way out with what dispatch must know to choose it: the bucket it draws from, if its rate is limited."""
+
+    channel: Channel
+    config_id: UUID | None = None
+    rate_limit: int | None = None
+    platforms: tuple[str, ...] = ()  # the device platforms it serves; none named means all
+
+    def serves(self, platform: str | None) -> bool:
+        return not self.platforms or platform in self.platforms
+
+
 class Ways:
-    """Which way out serves which channel. Test keys only ever reach the sandbox."""
+    """Which ways out serve which channel, the preferred first. Test keys only ever reach the sandbox."""
 
-    by_channel: dict[str, Channel]
-    sandbox: Channel
+    def __init__(self, by_channel: dict[str, Channel], sandbox: Channel) -> None:
+        self.default = {name: [Way(channel)] for name, channel in by_channel.items()}
+        self.sandbox = Way(sandbox)
 
-    def of(self, channel: str, mode: str) -> Channel:
-        return self.sandbox if mode == "test" else self.by_channel[channel]
+    def prepare(self, conn: Connection[Any], tenant_ids: set[UUID]) -> None:
+        """Learn what these tenants have configured. Called before their messages are sent, with no transaction open."""
+
+    def of(self, tenant_id: UUID, channel: str) -> list[Way]:
+        return self.default.get(channel, [])
+
+    def choose(self, one: Claimed, troubled: dict[str, Lane]) -> tuple[Way, Lane | None]:
+        """The first way whose lane is open (failover); else the first that only fails a lot; else the one that reopens first.
+
+        The lane is returned when it is closed, so that the gate defers."""
+        if one.mode == "test":
+            return self.sandbox, None
+        ways = [way for way in self.of(one.tenant_id, one.channel or "") if way.serves(one.device_platform)]
+        lanes = [(way, troubled.get(way.channel.lane)) for way in ways]
+        for way, lane in lanes:
+            if lane is None or not lane.is_closed:
+                return way, None
+        for way, lane in lanes:
+            if lane is not None and lane.state == "broken":
+                return way, None
+        if not lanes:
+            return self.sandbox, _no_way(one)
+        return min(lanes, key=lambda pair: pair[1].resume_at if pair[1] else datetime.min.replace(tzinfo=UTC))
+
+
+def _no_way(one: Claimed) -> Lane:
+    """A tenant has switched off every provider of a channel: its messages wait, as behind a lane that is stopped."""
+    resume_at = one.claimed_at + NO_WAY_PAUSE
+    return Lane("none", "stopped", "no active provider", resume_at, is_closed=True, updated_at=one.claimed_at)

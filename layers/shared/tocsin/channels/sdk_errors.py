@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
+from tocsin.channels.web_errors import retry_after
 from tocsin.outcomes import Failure, FailureClass
 
 _QUOTA_PAUSE = timedelta(minutes=10)
@@ -138,7 +139,7 @@ def _from_service(service: str, response: dict[str, Any]) -> Failure:
         kind,
         code or f"HTTP {status}",
         message[:500],
-        retry_after=_retry_after(metadata.get("HTTPHeaders", {})),
+        retry_after=retry_after(metadata.get("HTTPHeaders", {})),
         pause=_QUOTA_PAUSE if service == "ses" and code == "LimitExceededException" else None,
         device_gone=service == "sns" and code in _DEVICE_GONE,
         opted_out=code in _OPTED_OUT,
@@ -157,8 +158,3 @@ def _from_sdk(error: Exception) -> Failure:
 def _safe(error: Exception) -> str:
     """An SDK's own words without parameters: a validation report may quote the address."""
     return str(error).split("\n", 1)[0][:200] if type(error).__name__ != "ParamValidationError" else "invalid parameters"
-
-
-def _retry_after(headers: dict[str, str]) -> timedelta | None:
-    value = headers.get("retry-after", "")
-    return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) <= 6 else None

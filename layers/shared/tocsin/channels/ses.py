@@ -20,18 +20,23 @@ class SesEmail:
             answer = self.client.send_email(
                 FromEmailAddress=self.sender,
                 Destination={"ToAddresses": [message.email]},
-                Content={
-                    "Simple": {
-                        "Subject": {"Data": message.content.title, "Charset": "UTF-8"},
-                        "Body": {
-                            "Text": {"Data": message.content.text, "Charset": "UTF-8"},
-                            "Html": {"Data": message.content.html, "Charset": "UTF-8"},
-                        },
-                    }
-                },
+                Content={"Simple": _simple(message)},
                 EmailTags=[{"Name": name, "Value": value} for name, value in message.tags.items()],
                 ConfigurationSetName=self.configuration_set,
             )
             return Accepted(answer["MessageId"])
         except Exception as error:
             return sdk_errors.classify("ses", error)
+
+
+def _simple(message: Message) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "Subject": {"Data": message.content.title, "Charset": "UTF-8"},
+        "Body": {
+            "Text": {"Data": message.content.text, "Charset": "UTF-8"},
+            "Html": {"Data": message.content.html, "Charset": "UTF-8"},
+        },
+    }
+    if message.headers:
+        content["Headers"] = [{"Name": name, "Value": value} for name, value in message.headers.items()]
+    return content

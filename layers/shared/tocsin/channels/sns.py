@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tocsin.channels import Message, sdk_errors
+from tocsin.channels.words import fit, sms_text
 from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
 
 MAX_SMS = 1_600  # what SNS takes, in characters
@@ -18,13 +19,13 @@ class SnsSms:
     lane: str = "sns:sms"
 
     def send(self, message: Message) -> Outcome:
-        words = message.content
-        text = words.text if words.text.startswith(words.title) else f"{words.title}: {words.text}"
         attributes = {"AWS.SNS.SMS.SMSType": {"DataType": "String", "StringValue": "Transactional"}}
         if self.sender_id:
             attributes["AWS.SNS.SMS.SenderID"] = {"DataType": "String", "StringValue": self.sender_id}
         try:
-            answer = self.client.publish(PhoneNumber=message.phone, Message=_shorten(text, MAX_SMS), MessageAttributes=attributes)
+            answer = self.client.publish(
+                PhoneNumber=message.phone, Message=sms_text(message.content, MAX_SMS), MessageAttributes=attributes
+            )
             return Accepted(answer["MessageId"])
         except Exception as error:
             return sdk_errors.classify("sns", error)
@@ -66,7 +67,7 @@ class SnsPush:
 
 def _push_body(message: Message) -> str:
     """The words for each platform, which takes at most 4 KiB of JSON."""
-    title, text = _fit(message.content.title, 400), _fit(message.content.text, 2_400)
+    title, text = fit(message.content.title, 400), fit(message.content.text, 2_400)
     apns = _json({"aps": {"alert": {"title": title, "body": text}}})
     fcm = _json({"fcmV1Message": {"message": {"notification": {"title": title, "body": text}}}})
     return _json({"default": text, "APNS": apns, "APNS_SANDBOX": apns, "GCM": fcm})
@@ -74,20 +75,3 @@ def _push_body(message: Message) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _fit(text: str, limit: int) -> str:
-    """As much of the text as fits into so many bytes of JSON."""
-    if len(_json(text).encode()) <= limit:
-        return text
-    kept, room = [], limit - 5  # two quotes and the ellipsis
-    for character in text:
-        room -= len(_json(character).encode()) - 2
-        if room < 0:
-            break
-        kept.append(character)
-    return "".join(kept) + "…"
-
-
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -35,9 +35,50 @@ def close(conn: Connection[Any], lane: str, *, state: str, reason: str, pause: t
                 strikes = LEAST(lanes.strikes + 1, 20),
                 resume_at = tocsin_now()
                     + GREATEST(%(pause)s, LEAST(%(pause)s * power(2, lanes.strikes), %(longest)s))
-            WHERE lanes.resume_at <= tocsin_now() OR lanes.state < EXCLUDED.state
+            WHERE lanes.resume_at <= tocsin_now() OR lanes.state IN ('failing', 'broken')
+               OR lanes.state = 'slowed' AND EXCLUDED.state = 'stopped'
         """,
         {"lane": lane, "state": state, "reason": reason, "pause": pause, "longest": longest},
+    )
+
+
+def count_failures(
+    conn: Connection[Any], lane: str, *, failures: int, breaks_after: int, pause: timedelta, longest: timedelta
+) -> None:
+    """Count failures in a row. From the limit on the lane is broken for a pause that doubles; the operator is told once."""
+    conn.execute(
+        """
+        WITH counted AS (
+            INSERT INTO lanes (lane, state, reason, resume_at, strikes, failures, updated_at)
+            VALUES (%(lane)s, CASE WHEN %(failures)s >= %(breaks_after)s THEN 'broken' ELSE 'failing' END, 'failures in a row',
+                    tocsin_now() + CASE WHEN %(failures)s >= %(breaks_after)s THEN %(pause)s ELSE interval '0' END,
+                    1, %(failures)s, tocsin_now())
+            ON CONFLICT (lane) DO UPDATE
+                SET failures = lanes.failures + EXCLUDED.failures, updated_at = EXCLUDED.updated_at,
+                    state = CASE WHEN lanes.failures + EXCLUDED.failures >= %(breaks_after)s THEN 'broken' ELSE 'failing' END,
+                    reason = EXCLUDED.reason,
+                    strikes = LEAST(lanes.strikes + (lanes.state = 'broken')::integer, 20),
+                    resume_at = CASE WHEN lanes.failures + EXCLUDED.failures >= %(breaks_after)s
+                        THEN tocsin_now()
+                            + LEAST(%(pause)s * power(2, lanes.strikes - 1 + (lanes.state = 'broken')::integer), %(longest)s)
+                        ELSE tocsin_now() END
+                WHERE lanes.resume_at <= tocsin_now()
+            RETURNING lane, state, failures
+        )
+        INSERT INTO admin_system_events (event_type, severity, subject, description, details)
+        SELECT 'breaker_opened', 'high', lane, 'Sending on ' || lane || ' keeps failing; other ways are used where there are any',
+               jsonb_build_object('lane', lane, 'failures', failures)
+        FROM counted
+        WHERE state = 'broken'
+        ON CONFLICT (event_type, subject, tenant_id) WHERE NOT is_resolved DO NOTHING
+        """,
+        {
+            "lane": lane,
+            "failures": failures,
+            "breaks_after": breaks_after,
+            "pause": pause,
+            "longest": longest,
+        },
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0006.access"
+EXPECTED = "0009.feedback"
 
 
 def latest(conn: Connection[Any]) -> str | None:

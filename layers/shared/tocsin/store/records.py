@@ -19,6 +19,12 @@ class Reserved:
     due_in_seconds: float | None
     unknown_user_ids: list[str] | None
     rate_used: int
+    unknown_template: str | None
+    missing_variables: list[str] | None
+
+    @property
+    def is_refused(self) -> bool:
+        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,26 @@ def reserve(
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
                 occurred_at timestamptz, send_at timestamptz, expires_at timestamptz)
+        ), resolved AS (
+            -- what the intent does not say, its type says
+            SELECT intent.n, COALESCE(intent.template, kind.template) AS template,
+                   COALESCE(intent.priority, kind.priority, 'normal') AS priority,
+                   COALESCE(intent.channels, kind.channels) AS channels,
+                   COALESCE(intent.expires_at, GREATEST(intent.send_at, tocsin_now())
+                       + kind.expires_after_seconds * interval '1 second') AS expires_at
+            FROM intent
+            LEFT JOIN notification_types AS kind
+                ON kind.tenant_id = %(tenant_id)s AND kind.name = intent.notification_type
+        ), wording AS (
+            SELECT resolved.n, array_agg(DISTINCT templates.channel ORDER BY templates.channel) AS channels,
+                   array_agg(DISTINCT variable ORDER BY variable)
+                       FILTER (WHERE variable IS NOT NULL AND NOT intent.payload ? variable) AS missing
+            FROM resolved
+            JOIN intent USING (n)
+            JOIN templates ON templates.tenant_id = %(tenant_id)s AND templates.name = resolved.template
+                AND templates.is_active AND (resolved.channels IS NULL OR templates.channel = ANY(resolved.channels))
+            LEFT JOIN LATERAL unnest(templates.variables) AS variable ON true
+            GROUP BY resolved.n
         ), unknown_user AS (
             SELECT intent.n, wanted.external_id
             FROM intent CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
@@ -71,11 +97,15 @@ def reserve(
             SELECT
                 notification_id, %(tenant_id)s, notification_type, %(producer)s, %(mode)s, audience_kind,
                 recipient_user_ids, audience, payload, idempotency_key, decode(request_fingerprint, 'hex'),
-                %(request_id)s, %(trace_id)s, template, channels, priority, thread_kind, thread_id, trigger_depth,
-                retry_max_attempts, retry_backoff, retry_base_ms, COALESCE(occurred_at, tocsin_now()), tocsin_now(),
-                send_at, expires_at, tocsin_now(), tocsin_now() + %(window)s
+                %(request_id)s, %(trace_id)s, resolved.template, COALESCE(resolved.channels, wording.channels),
+                resolved.priority, thread_kind, thread_id, trigger_depth, retry_max_attempts, retry_backoff, retry_base_ms,
+                COALESCE(occurred_at, tocsin_now()), tocsin_now(), send_at, resolved.expires_at, tocsin_now(),
+                tocsin_now() + %(window)s
             FROM intent
+            JOIN resolved USING (n)
+            LEFT JOIN wording USING (n)
             WHERE NOT EXISTS (SELECT FROM unknown_user WHERE unknown_user.n = intent.n)
+              AND (resolved.template IS NULL OR wording.n IS NOT NULL AND wording.missing IS NULL)
             ORDER BY n
             ON CONFLICT (tenant_id, producer, idempotency_key) WHERE holds_key DO NOTHING
             RETURNING notification_id, accepted_at, COALESCE(GREATEST(send_at, accepted_at), accepted_at) AS due_at
@@ -98,8 +128,13 @@ def reserve(
                extract(epoch FROM record.due_at - record.accepted_at)::float8 AS due_in_seconds,
                (SELECT array_agg(external_id ORDER BY external_id) FROM unknown_user WHERE unknown_user.n = intent.n)
                    AS unknown_user_ids,
-               (SELECT request_count FROM counted) AS rate_used
-        FROM intent LEFT JOIN record USING (notification_id)
+               (SELECT request_count FROM counted) AS rate_used,
+               CASE WHEN wording.n IS NULL THEN resolved.template END AS unknown_template,
+               wording.missing AS missing_variables
+        FROM intent
+        JOIN resolved USING (n)
+        LEFT JOIN wording USING (n)
+        LEFT JOIN record USING (notification_id)
         ORDER BY intent.n
         """,
         {

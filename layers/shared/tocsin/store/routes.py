@@ -1,6 +1,6 @@
 """One row per recipient and channel: how each is planned, and how it ends."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,13 +11,19 @@ from psycopg.types.json import Jsonb
 
 
 @dataclass(frozen=True, slots=True)
+class InboxWords:
+    locale: str
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """How to turn one record into routes: the channels to use, and the words for the inbox."""
+    """How to turn one record into routes: the channels to use, and the words for the inbox, by locale."""
 
     outbox_id: UUID
     channels: list[str]
-    title: str
-    message: str
+    inbox: list[InboxWords]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +42,10 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         """
         WITH plan AS (
             SELECT * FROM jsonb_to_recordset(%(plans)s) AS plan (
-                outbox_id uuid, plan_channels text[], title text, message text)
+                outbox_id uuid, plan_channels text[], inbox jsonb)
         ), leased AS (
             SELECT outbox.id AS plan_id, (outbox.payload ->> 'after')::uuid AS after_user_id,
-                   plan.plan_channels, plan.title, plan.message, records.*
+                   plan.plan_channels, plan.inbox, records.*
             FROM outbox
             JOIN plan ON plan.outbox_id = outbox.id
             JOIN records ON records.notification_id = outbox.notification_id
@@ -83,23 +89,32 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             LEFT JOIN progress USING (plan_id)
             WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND progress.plan_id IS NULL
         ), target AS (
-            SELECT recipient.*, channel, devices.id AS device_id,
+            SELECT recipient.*, way.channel, devices.id AS device_id, wording.id AS template_id,
                    CASE
                        WHEN recipient.obstacle <> '' THEN recipient.obstacle
-                       WHEN channel = 'email' AND recipient.email IS NULL THEN 'no_address'
-                       WHEN channel = 'sms' AND recipient.phone IS NULL THEN 'no_address'
-                       WHEN channel = 'push' AND devices.id IS NULL THEN 'no_address'
-                       WHEN channel = 'in_app' AND recipient.user_id IS NULL THEN 'no_address'
+                       WHEN leased.template IS NOT NULL AND way.channel <> 'in_app' AND wording.id IS NULL THEN 'no_template'
+                       WHEN way.channel = 'email' AND recipient.email IS NULL THEN 'no_address'
+                       WHEN way.channel = 'sms' AND recipient.phone IS NULL THEN 'no_address'
+                       WHEN way.channel = 'push' AND devices.id IS NULL THEN 'no_address'
+                       WHEN way.channel = 'in_app' AND recipient.user_id IS NULL THEN 'no_address'
                        ELSE ''
                    END AS skip_reason
             FROM recipient
             JOIN leased USING (plan_id)
-            CROSS JOIN LATERAL unnest(leased.plan_channels) AS channel
-            LEFT JOIN devices ON channel = 'push' AND devices.tenant_id = leased.tenant_id
+            CROSS JOIN LATERAL unnest(leased.plan_channels) AS way (channel)
+            LEFT JOIN devices ON way.channel = 'push' AND devices.tenant_id = leased.tenant_id
                 AND devices.user_id = recipient.user_id AND devices.enabled
-            WHERE NOT (leased.audience_kind = 'tenant' AND channel = 'in_app')
+            LEFT JOIN LATERAL (
+                SELECT templates.id
+                FROM templates
+                WHERE templates.tenant_id = leased.tenant_id AND templates.name = leased.template
+                  AND templates.channel = way.channel AND templates.is_active
+                ORDER BY tocsin_locale_distance(templates.locale, recipient.locale), templates.created_at
+                LIMIT 1
+            ) AS wording ON leased.template IS NOT NULL
+            WHERE NOT (leased.audience_kind = 'tenant' AND way.channel = 'in_app')
             UNION ALL
-            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', 'in_app', NULL, ''
+            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', 'in_app', NULL, NULL, ''
             FROM leased
             WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND 'in_app' = ANY(leased.plan_channels)
         ), verdict AS (
@@ -121,17 +136,17 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             INSERT INTO routes (
                 notification_id, route_id, tenant_id, channel, recipient_ref, user_id, device_id, status, reason, outbox_id,
                 max_attempts, resolved_email, resolved_phone, resolved_locale, provider, created_at, updated_at,
-                published_at, skipped_at, cancelled_at)
+                published_at, skipped_at, cancelled_at, template_id)
             SELECT notification_id, channel || '-' || COALESCE(device_id::text, ref_id), tenant_id, channel, recipient_ref,
                    user_id, device_id, status, reason, CASE WHEN status = 'pending' THEN tocsin_uuid7() END,
                    retry_max_attempts, COALESCE(email, ''), COALESCE(phone, ''), COALESCE(locale, ''),
                    CASE WHEN status = 'published' THEN 'inbox' ELSE '' END, tocsin_now(), tocsin_now(),
                    CASE WHEN status = 'published' THEN tocsin_now() END,
                    CASE WHEN status = 'skipped' THEN tocsin_now() END,
-                   CASE WHEN status = 'cancelled' THEN tocsin_now() END
+                   CASE WHEN status = 'cancelled' THEN tocsin_now() END, template_id
             FROM verdict
             ON CONFLICT (notification_id, route_id) DO NOTHING
-            RETURNING notification_id, route_id, tenant_id, channel, user_id, status, outbox_id
+            RETURNING notification_id, route_id, tenant_id, channel, user_id, status, outbox_id, resolved_locale
         ), work AS (
             INSERT INTO outbox (
                 id, tenant_id, source_kind, notification_id, route_id, due_at, max_attempts, retry_backoff, retry_base_ms,
@@ -143,12 +158,18 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         ), arrival AS (
             SELECT DISTINCT ON (tenant_id, user_id, fold)
                    route.tenant_id, route.user_id, leased.notification_type, leased.thread_kind, leased.thread_id,
-                   leased.notification_id, leased.title, leased.message, leased.expires_at, fold,
+                   leased.notification_id, words.title, words.message, leased.expires_at, fold,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
             FROM route
             JOIN leased USING (notification_id)
             CROSS JOIN LATERAL (SELECT COALESCE(leased.thread_kind || chr(0x1f) || leased.thread_id,
                                                 leased.notification_id::text)) AS folding (fold)
+            CROSS JOIN LATERAL (
+                SELECT words.title, words.message
+                FROM jsonb_to_recordset(leased.inbox) AS words (locale text, title text, message text)
+                ORDER BY tocsin_locale_distance(words.locale, route.resolved_locale)
+                LIMIT 1
+            ) AS words
             WHERE route.channel = 'in_app' AND route.status = 'published'
             ORDER BY tenant_id, user_id, fold, leased.accepted_at DESC
         ), inbox AS (
@@ -186,8 +207,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                     {
                         "outbox_id": str(one.outbox_id),
                         "plan_channels": one.channels,
-                        "title": one.title,
-                        "message": one.message,
+                        "inbox": [asdict(words) for words in one.inbox],
                     }
                     for one in plans
                 ]
@@ -267,13 +287,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                       outbox.attempt_count, outbox.max_attempts
         ), kept AS (
             UPDATE outbox
-            SET due_at = CASE
-                    WHEN settlement.awaits_evidence AND EXISTS (
-                        SELECT FROM attempts
-                        WHERE attempts.notification_id = outbox.notification_id AND attempts.route_id = outbox.route_id
-                          AND attempts.generation = outbox.generation AND attempts.attempt_no = settlement.attempt_no
-                          AND attempts.outcome = 'accepted')
-                    THEN tocsin_now() ELSE settlement.next_at END,
+            SET due_at = settlement.next_at,
                 attempt_count = outbox.attempt_count - settlement.uncounted,
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
@@ -365,10 +379,11 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT routes.*, outbox.attempt_open,
+            SELECT routes.*, outbox.attempt_open, templates.name AS template_name, templates.version AS template_version,
                    dead_letters.id AS dead_letter_id, dead_letters.recovery_hint, dead_letters.resolution
             FROM routes
             LEFT JOIN outbox ON outbox.id = routes.outbox_id
+            LEFT JOIN templates ON templates.id = routes.template_id
             LEFT JOIN dead_letters ON dead_letters.notification_id = routes.notification_id
                 AND dead_letters.route_id = routes.route_id AND dead_letters.generation = routes.generation
             WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s

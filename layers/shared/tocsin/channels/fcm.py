@@ -1,0 +1,99 @@
+"""Mobile push by Firebase Cloud Messaging."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+from tocsin.channels import Credentials, Message, fcm_access, web_errors
+from tocsin.channels.web import CONNECT_SECONDS, Reply
+from tocsin.channels.web_errors import A, C, H, P, T
+from tocsin.channels.words import fit
+from tocsin.outcomes import Accepted, Failure, Outcome
+
+BASE_URL = "https://fcm.googleapis.com"
+TOKEN_SECONDS = 2.0  # for the token's answer; with connecting it leaves a message most of its time
+LEAST_SECONDS = 1.0  # with less the message is not sent, for its answer would be lost
+
+BY_CODE = {
+    "INVALID_ARGUMENT": P,
+    "UNREGISTERED": P,
+    # One device's token is of another project. That it stops the lane would let any app user stop it for all.
+    "SENDER_ID_MISMATCH": P,
+    "QUOTA_EXCEEDED": H,
+    "RESOURCE_EXHAUSTED": H,
+    "UNAVAILABLE": T,
+    "INTERNAL": A,
+    "THIRD_PARTY_AUTH_ERROR": C,
+    "UNAUTHENTICATED": C,
+    "PERMISSION_DENIED": C,
+    "NOT_FOUND": C,  # without UNREGISTERED: it is the project that does not exist
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FcmPush:
+    """Credentials: a service account's JSON as the API key. Configuration: `project_id`, unless the account's own is meant."""
+
+    credentials: Credentials
+    config: Mapping[str, Any]
+    base_url: str = BASE_URL
+    lane: str = "fcm:push"
+    timeout: float = 10.0  # seconds for the answer, once connected
+    token_url: str = fcm_access.TOKEN_URL  # a setting: an address in the tenant's JSON could point at anything
+    provider: str = "fcm"
+
+    def send(self, message: Message) -> Outcome:
+        if message.device_platform != "fcm":
+            return Failure(P, "UnsupportedPlatform", f"FCM does not know tokens of {message.device_platform or 'no platform'}")
+        until = time.monotonic() + CONNECT_SECONDS + self.timeout
+        try:
+            account = fcm_access.read(self.credentials.api_key)
+        except fcm_access.Unusable as reason:
+            return web_errors.not_configured(str(reason))
+        bearer = fcm_access.bearer_of(account, self.token_url, timeout=min(TOKEN_SECONDS, self.timeout))
+        if isinstance(bearer, Failure):
+            return bearer
+        left = min(self.timeout, until - CONNECT_SECONDS - time.monotonic())
+        if left < min(LEAST_SECONDS, self.timeout / 2):
+            return Failure(T, "SlowToken", "getting a token left no time for the message; the next try has the token")
+        project = quote(str(self.config.get("project_id") or account.project_id), safe="")
+        reply = web_errors.ask(
+            f"{self.base_url.rstrip('/')}/v1/projects/{project}/messages:send",
+            headers={"Authorization": f"Bearer {bearer}", "Content-Type": "application/json"},
+            body=json.dumps({"message": _push(message)}).encode(),
+            timeout=left,
+        )
+        if isinstance(reply, Failure):
+            return reply
+        if reply.status == 401:  # revoked before its time, perhaps: the next try asks for another
+            fcm_access.forget(account, self.token_url)
+        return _outcome(reply, message.device_token)
+
+
+def _push(message: Message) -> dict[str, Any]:
+    """The words, and the tags as data for the app; all within the 4 KiB that FCM takes."""
+    shown = {"title": fit(message.content.title, 400), "body": fit(message.content.text, 2_400)}
+    return {"token": message.device_token, "notification": shown, "data": message.tags}
+
+
+def _outcome(reply: Reply, recipient: str) -> Outcome:
+    answer = web_errors.answered(reply)
+    if reply.status == 200 and isinstance(answer.get("name"), str):
+        return Accepted(answer["name"])
+    error = answer.get("error")
+    error = error if isinstance(error, dict) else {}
+    code = _code(error)
+    failure = web_errors.failure(reply, code, str(error.get("message") or ""), BY_CODE, recipient=recipient)
+    return replace(failure, device_gone=code == "UNREGISTERED")
+
+
+def _code(error: dict[str, Any]) -> str:
+    """FCM's own code, in the details, says more than the status that all of Google's services share."""
+    details = error.get("details")
+    for detail in details if isinstance(details, list) else []:
+        if isinstance(detail, dict) and detail.get("errorCode"):
+            return str(detail["errorCode"])
+    return str(error.get("status") or "")

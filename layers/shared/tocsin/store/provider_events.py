@@ -1,0 +1,163 @@
+"""What providers told us later: each event once, matched to the attempt it names."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+from psycopg.rows import class_row, dict_row
+from psycopg.types.json import Jsonb
+
+from tocsin.provider_feedback import RANKS, ProviderEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """An event that names an attempt of ours, with what its route knows; new, or told before."""
+
+    event_key: bytes
+    tenant_id: UUID
+    notification_id: UUID
+    route_id: str
+    generation: int
+    attempt_no: int
+    channel: str
+    address: str
+    feedback: str
+    provider_message_id: str
+    is_new: bool
+
+
+def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Matched]:
+    """Store events not seen before; return all that name an attempt of ours. The tenant is the route's, never the event's."""
+    return (
+        conn.cursor(row_factory=class_row(Matched))
+        .execute(
+            """
+            WITH event AS (
+                SELECT DISTINCT ON (event_key) *, decode(event_key, 'hex') AS key
+                FROM jsonb_to_recordset(%(events)s) AS event (
+                    event_key text, provider text, kind text, feedback text, notification_id uuid, route_id text,
+                    generation smallint, attempt_no smallint, provider_message_id text, detail text, occurred_at timestamptz)
+                ORDER BY event_key
+            ), matched AS (
+                SELECT event.*, routes.tenant_id, routes.channel,
+                       CASE routes.channel WHEN 'sms' THEN routes.resolved_phone ELSE routes.resolved_email END AS address
+                FROM event
+                JOIN attempts USING (notification_id, route_id, generation, attempt_no, provider)
+                JOIN routes USING (notification_id, route_id)
+            ), stored AS (
+                INSERT INTO provider_events (
+                    event_key, tenant_id, provider, kind, feedback, notification_id, route_id, generation, attempt_no,
+                    provider_message_id, address_hash, detail, occurred_at, received_at)
+                SELECT event.key, matched.tenant_id, event.provider, event.kind, event.feedback, matched.notification_id,
+                       matched.route_id, matched.generation, matched.attempt_no, event.provider_message_id,
+                       CASE WHEN matched.address <> ''
+                            THEN tocsin_address_hash(matched.tenant_id, matched.channel, matched.address) END,
+                       event.detail, event.occurred_at, tocsin_now()
+                FROM event LEFT JOIN matched USING (event_key)
+                ON CONFLICT (event_key) DO NOTHING
+                RETURNING event_key
+            )
+            SELECT matched.key AS event_key, matched.tenant_id, matched.notification_id, matched.route_id, matched.generation,
+                   matched.attempt_no, matched.channel, matched.address, matched.feedback, matched.provider_message_id,
+                   stored.event_key IS NOT NULL AS is_new
+            FROM matched LEFT JOIN stored ON stored.event_key = matched.key
+            """,
+            {
+                "events": Jsonb(
+                    [
+                        {
+                            "event_key": event.key.hex(),
+                            "provider": event.provider,
+                            "kind": event.kind,
+                            "feedback": event.feedback,
+                            "notification_id": str(event.named.notification_id) if event.named else None,
+                            "route_id": event.named.route_id if event.named else None,
+                            "generation": event.named.generation if event.named else None,
+                            "attempt_no": event.named.attempt_no if event.named else None,
+                            "provider_message_id": event.provider_message_id,
+                            "detail": event.detail,
+                            "occurred_at": event.occurred_at.isoformat(),
+                        }
+                        for event in events
+                    ]
+                )
+            },
+        )
+        .fetchall()
+    )
+
+
+def raise_feedback(conn: Connection[Any], matched: list[Matched]) -> None:
+    """Join each route's feedback register with the events: the highest rank stays, in whatever order they come."""
+    conn.execute(
+        """
+        UPDATE routes
+        SET feedback = event.feedback, feedback_at = tocsin_now(), updated_at = tocsin_now()
+        FROM (
+            SELECT DISTINCT ON (notification_id, route_id) notification_id, route_id, feedback
+            FROM jsonb_to_recordset(%(events)s) AS event (notification_id uuid, route_id text, feedback text)
+            ORDER BY notification_id, route_id, array_position(%(ranks)s::text[], feedback) DESC
+        ) AS event
+        WHERE routes.notification_id = event.notification_id AND routes.route_id = event.route_id
+          AND array_position(%(ranks)s::text[], event.feedback) > array_position(%(ranks)s::text[], routes.feedback)
+        """,
+        {
+            "ranks": list(RANKS),
+            "events": Jsonb(
+                [
+                    {"notification_id": str(one.notification_id), "route_id": one.route_id, "feedback": one.feedback}
+                    for one in matched
+                ]
+            ),
+        },
+    )
+
+
+def count_soft_bounces(conn: Connection[Any], tenant_id: UUID, channel: str, address: str, *, within: timedelta) -> int:
+    row = conn.execute(
+        """
+        SELECT count(*)
+        FROM provider_events
+        WHERE tenant_id = %(tenant_id)s AND address_hash = tocsin_address_hash(%(tenant_id)s, %(channel)s, %(address)s)
+          AND feedback = 'soft_bounced' AND occurred_at > tocsin_now() - %(within)s
+        """,
+        {"tenant_id": tenant_id, "channel": channel, "address": address, "within": within},
+    ).fetchone()
+    return row[0] if row else 0
+
+
+def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, limit: int) -> list[dict[str, Any]]:
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT route_id, provider, kind, feedback, attempt_no, detail, occurred_at, received_at
+            FROM provider_events
+            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
+            ORDER BY occurred_at, received_at
+            LIMIT %(limit)s
+            """,
+            {"tenant_id": tenant_id, "notification_id": notification_id, "limit": limit},
+        )
+        .fetchall()
+    )
+
+
+def delete_expired(conn: Connection[Any], *, age: timedelta, orphan_age: timedelta, limit: int) -> int:
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT event_key FROM provider_events
+            WHERE received_at < tocsin_now() - %(orphan_age)s
+              AND (tenant_id IS NULL OR received_at < tocsin_now() - %(age)s)
+            ORDER BY received_at
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM provider_events USING expired WHERE provider_events.event_key = expired.event_key
+        """,
+        {"age": age, "orphan_age": orphan_age, "limit": limit},
+    ).rowcount

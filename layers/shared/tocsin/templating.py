@@ -1,0 +1,163 @@
+"""Templates: what one may contain, and the message it makes of a payload."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from liquid import BoundTemplate
+from liquid import exceptions as liquid
+
+from tocsin import html_places, sms_parts
+from tocsin.plain_text import html_to_text
+from tocsin.rendering import MAX_TEXT, MAX_TITLE, Content, Unrenderable, one_line
+from tocsin.template_language import compiled, run, variables_of
+from tocsin.template_limits import Refused
+
+MAX_SUBJECT = 1_000
+MAX_SOURCE = 128 * 1024
+MAX_VARIABLES = 100
+MAX_CACHED = 64
+
+Problem = tuple[str, str]  # a JSON pointer and a message
+
+_WITH_SUBJECT = {"email", "push", "in_app"}
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CAUSES: list[tuple[type[Exception], str]] = [
+    (liquid.LocalNamespaceLimitError, "its variables hold too much"),
+    (liquid.ContextDepthError, "its loops are nested too deeply"),
+    (RecursionError, "it is nested too deeply"),
+    (liquid.LiquidSyntaxError, "a tag or a number stands where it cannot"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One immutable version. `text` is the plain part of an email; without it, one is derived from the body."""
+
+    id: UUID
+    name: str
+    version: int
+    channel: str
+    locale: str
+    subject: str | None
+    body: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    subject: BoundTemplate | None
+    body: BoundTemplate
+    text: BoundTemplate | None
+
+
+def render(template: Template, payload: dict[str, Any]) -> Content:
+    """Depends on the template and the payload alone: a retry sends the same words. Raises Unrenderable."""
+    try:
+        parts = _compiled(template)
+    except Refused as refused:
+        raise Unrenderable(f"the template: {refused}") from None
+    title = _title(parts.subject, payload) if parts.subject else ""
+    if template.channel == "email":
+        page = _filled("body", parts.body, payload)
+        if scheme := html_places.forbidden_link(page):
+            raise Unrenderable(f"a link of the body has the scheme {scheme}, which a message cannot carry")
+        text = _filled("text", parts.text, payload) if parts.text else html_to_text(page) or title
+        return Content(title, text, page)
+    text = _filled("body", parts.body, payload)
+    if template.channel == "sms" and (needed := sms_parts.count(text).parts) > sms_parts.MAX_PARTS:
+        raise Unrenderable(f"the text takes {needed} SMS parts; at most {sms_parts.MAX_PARTS} can be sent")
+    if len(text) > MAX_TEXT:
+        raise Unrenderable(f"the text has {len(text)} characters; at most {MAX_TEXT} can be sent")
+    return Content(title, text, "")
+
+
+def problems_of(channel: str, subject: str | None, body: str, text: str | None, variables: list[str]) -> list[Problem]:
+    """What keeps these sources from becoming a template; one message for each part that is wrong."""
+    problems = _problems_of_parts(channel, subject, text)
+    sources = (("subject", subject, MAX_SUBJECT), ("body", body, MAX_SOURCE), ("text", text, MAX_SOURCE))
+    for part, source, limit in sources:
+        if source is not None and (message := _problem_of_source(part, source, limit, is_html=_is_html(channel, part))):
+            problems.append((f"/{part}", message))
+    return problems + _problems_of_variables(variables)
+
+
+def variables_used(channel: str, subject: str | None, body: str, text: str | None) -> set[str]:
+    """The names that sources without problems take from the payload."""
+    sources = {"subject": subject, "body": body, "text": text}
+    used = [variables_of(compiled(one, is_html=_is_html(channel, part))) for part, one in sources.items() if one is not None]
+    return set().union(*used)
+
+
+@lru_cache(MAX_CACHED)
+def _compiled(template: Template) -> _Compiled:
+    """By the whole version and not by its id alone, so that a preview can never stand in for a stored one."""
+    return _Compiled(
+        compiled(template.subject, is_html=False) if template.subject is not None else None,
+        compiled(template.body, is_html=_is_html(template.channel, "body")),
+        compiled(template.text, is_html=False) if template.text is not None else None,
+    )
+
+
+def _title(subject: BoundTemplate, payload: dict[str, Any]) -> str:
+    return one_line(_filled("subject", subject, payload))[:MAX_TITLE].rstrip()
+
+
+def _filled(part: str, template: BoundTemplate, payload: dict[str, Any]) -> str:
+    try:
+        words = run(template, payload)
+    except Refused as refused:
+        raise Unrenderable(f"the {part}: {refused}") from None
+    # The library lets through whatever Python raises (OverflowError for a range, UnicodeEncodeError for half a surrogate).
+    # Its messages quote values, which belong in no log, so they are told apart by their class.
+    except Exception as error:
+        cause = next((words for kind, words in _CAUSES if isinstance(error, kind)), "a value is not what the template expects")
+        line = f", on line {error.linenum}" if isinstance(error, liquid.Error) and error.linenum else ""
+        raise Unrenderable(f"the {part} cannot be rendered with this payload: {cause}{line}") from None
+    if not one_line(words):
+        raise Unrenderable(f"the {part} is empty with this payload")
+    return words
+
+
+def _is_html(channel: str, part: str) -> bool:
+    return channel == "email" and part == "body"
+
+
+def _problems_of_parts(channel: str, subject: str | None, text: str | None) -> list[Problem]:
+    problems = []
+    if channel in _WITH_SUBJECT and subject is None:
+        problems.append(("/subject", f"is required for the channel {channel}"))
+    if channel not in _WITH_SUBJECT and subject is not None:
+        problems.append(("/subject", f"has no place on the channel {channel}"))
+    if channel != "email" and text is not None:
+        problems.append(("/text", "is for the channel email; elsewhere the body is the text"))
+    return problems
+
+
+def _problem_of_source(part: str, source: str, limit: int, *, is_html: bool) -> str | None:
+    if not source.strip():
+        return "must not be empty"
+    if len(source) > limit:
+        return f"has {len(source)} characters; at most {limit} are allowed"
+    if _CONTROL.search(source) or (part == "subject" and one_line(source) != source.strip()):
+        return "must not hold control characters" if part != "subject" else "must be a single line without control characters"
+    try:
+        compiled(source, is_html=is_html)
+    except Refused as refused:
+        return str(refused)
+    return html_places.problem_of(source) if is_html else None
+
+
+def _problems_of_variables(variables: list[str]) -> list[Problem]:
+    if len(variables) > MAX_VARIABLES:
+        return [("/variables", f"names {len(variables)} variables; at most {MAX_VARIABLES} are allowed")]
+    wrong = [
+        (index, "must be a name of letters, digits and _")
+        for index, name in enumerate(variables)
+        if not _VARIABLE.fullmatch(name)
+    ]
+    twice = [(index, "stands twice") for index, name in enumerate(variables) if name in variables[:index]]
+    return [(f"/variables/{index}", message) for index, message in sorted(wrong + twice)]

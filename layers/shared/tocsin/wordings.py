@@ -1,0 +1,42 @@
+"""Wordings: a template's words for a payload, from wherever the template comes. The engine is slow to import, so only on use."""
+
+from typing import Any
+
+from tocsin import rendering
+from tocsin.store.outbox import Claimed
+from tocsin.store.templates import TemplateRow
+
+
+def of_row(row: TemplateRow, payload: dict[str, Any]) -> rendering.Content:
+    from tocsin.templating import Template, render  # noqa: PLC0415
+
+    return render(Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text), payload)
+
+
+def of_claimed(one: Claimed) -> rendering.Content:
+    """The words of a delivery: its pinned template's, or the built-in rendering."""
+    if one.template_id is None:
+        return rendering.render(one.notification_type, one.payload)
+    from tocsin.templating import Template, render  # noqa: PLC0415
+
+    template = Template(
+        one.template_id,
+        one.template or "",
+        one.template_version or 0,
+        one.channel or "",
+        one.template_locale or "",
+        one.template_subject,
+        one.template_body or "",
+        one.template_text,
+    )
+    return render(template, one.payload)
+
+
+def distance(locale: str, wanted: str) -> int:
+    """How far a locale is from the one that is wanted; the same as tocsin_locale_distance in SQL."""
+    have, want = locale.lower().replace("_", "-"), wanted.lower().replace("_", "-")
+    if have == want:
+        return 0
+    if have == want.split("-", 1)[0]:
+        return 1
+    return 2 if locale == "default" else 3

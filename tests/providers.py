@@ -1,0 +1,81 @@
+"""A tenant's own providers: rows with sealed secrets, and the installation's ways out that read them."""
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.world import LEASE, TENANT, WINDOW, World
+from tocsin import aws, sealing, settings
+from tocsin.channels import Ways
+from tocsin.channels.cloud import InstallationWays
+from tocsin.channels.sandbox import Sandbox
+from tocsin.database import tenant_transaction
+from tocsin.deliver import Policy
+from tocsin.dispatch import Worker, dispatch
+from tocsin.ids import uuid7
+from tocsin.settings import Settings
+from tocsin.store import provider_configs
+from tocsin.store.provider_configs import ProviderConfig
+
+CHANNELS = {"ses": "email", "sendgrid": "email", "sns": "sms", "twilio": "sms", "fcm": "push"}
+CONFIGS: dict[str, dict[str, Any]] = {"sendgrid": {"from_email": "shop@example.com"}, "twilio": {"from": "Shop"}}
+
+
+def make_data_key(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The installation's key, in the make-believe account."""
+    arn: str = aws.client("kms").create_key()["KeyMetadata"]["Arn"]
+    monkeypatch.setenv("DATA_KEY_ARN", arn)
+    settings.settings.cache_clear()
+    return arn
+
+
+def add_provider(
+    world: World,
+    name: str = "sendgrid",
+    *,
+    tenant: UUID = TENANT,
+    api_key: str | None = None,
+    api_secret: str | None = None,
+    **row: Any,
+) -> ProviderConfig:
+    config_id = uuid7()
+
+    def sealed(part: str, secret: str | None) -> bytes | None:
+        purpose = f"provider:{config_id}:{part}"
+        key_arn = settings.settings().data_key_arn
+        return sealing.seal(secret, tenant_id=tenant, purpose=purpose, key_arn=key_arn) if secret else None
+
+    ordinary: dict[str, Any] = {
+        "channel": CHANNELS[name],
+        "config_json": CONFIGS.get(name, {}),
+        "is_active": True,
+        "rate_limit": None,
+        "timeout_seconds": 5,
+        "priority": 10,
+    }
+    with tenant_transaction(world.app, tenant):
+        return provider_configs.insert(
+            world.app,
+            config_id=config_id,
+            tenant_id=tenant,
+            provider_name=name,
+            api_key=sealed("api_key", api_key),
+            api_secret=sealed("api_secret", api_secret),
+            **(ordinary | row),
+        )
+
+
+def ways_of(world: World, office_url: str = "") -> InstallationWays:
+    """As an installation has them, but the default ones are the world's postboxes and the others lead to a post office."""
+    others = dict.fromkeys(("sendgrid", "twilio", "fcm"), office_url) | {"fcm_token": f"{office_url}/token"}
+    ways = InstallationWays(Settings(provider_base_urls=json.dumps(others)))
+    ways.default = Ways({"email": world.email, "sms": world.sms, "push": world.push}, Sandbox()).default
+    return ways
+
+
+def deliver_by(world: World, ways: Ways, *, concurrency: int = 1) -> int:
+    worker = Worker(ways, LEASE, Policy(WINDOW, concurrency), lambda: timedelta(seconds=30), batch_size=100)
+    return dispatch(world.worker, world.due(), worker)
