@@ -17,7 +17,7 @@ from tocsin import gate, nudge, rendering, sandbox_endings, settling, unsubscrib
 from tocsin.channels import Channel, Message, Way, Ways
 from tocsin.heed import heed
 from tocsin.outcomes import Accepted, Failure, NotSent, Outcome
-from tocsin.provider_feedback import Named
+from tocsin.provider_feedback import Named, ProviderEvent
 from tocsin.store import attempts, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
@@ -35,7 +35,7 @@ class Policy:
     sandbox_domain: str = "sandbox.tocsin.example"
 
 
-Insist = Callable[[Callable[[Connection[Any]], None]], None]
+Insist = Callable[[Callable[[Connection[Any]], object]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def deliver(
     sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
     settlements += [_settlement(one, policy) for one in sent]
     insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
-    _play_out(conn, sent, policy)
+    _play_out(sent, policy, insist)
     _hint(settlements)
 
 
@@ -239,9 +239,9 @@ def _settle(
         attempts.record_evidence(conn, late)
 
 
-def _play_out(conn: Connection[Any], sent: list[Sent], policy: Policy) -> None:
+def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:
     """The sandbox has no provider that tells us later how it went on: tell it ourselves."""
-    events = []
+    events: list[ProviderEvent] = []
     for one in sent:
         claimed = one.ready.claimed
         if claimed.mode == "test" and isinstance(one.outcome, Accepted):
@@ -249,7 +249,8 @@ def _play_out(conn: Connection[Any], sent: list[Sent], policy: Policy) -> None:
             named = Named(claimed.notification_id, claimed.route_id or "", claimed.generation, one.attempt.attempt_no)
             event = sandbox_endings.event_of(ending, named, one.outcome.provider_message_id, one.attempt.started_at)
             events += [event] if event else []
-    heed(conn, events)
+    if events:
+        insist(lambda conn: heed(conn, events))
 
 
 def _hint(settlements: list[Settlement]) -> None:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from psycopg import errors
 from pydantic import AfterValidator, Field, StrictInt
 
-from tocsin import keys, paging, principals, problems
+from tocsin import audit, keys, paging, principals, problems
 from tocsin.database import tenant_transaction
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import as_uuid, uuid7
@@ -138,6 +138,7 @@ def revoke_key(call: Call) -> Response:
     key = _key(call)
     with tenant_transaction(call.conn, call.tenant_id):
         api_keys.revoke(call.conn, call.tenant_id, key.id)
+        audit.record(call, "revoke", "api_key", str(key.id), {"old": {"is_active": key.is_active}, "new": {"is_active": False}})
     principals.forget()
     return Response(200, _shown_key(key) | {"is_active": False})
 
@@ -160,6 +161,7 @@ def _mint(call: Call, body: KeyBody) -> Response:
             expires_at=body.expires_at,
         )
         stored = api_keys.find(call.conn, call.tenant_id, key_id)
+        audit.record(call, "create", "api_key", str(key_id), {"new": body.model_dump(mode="json")})
     assert stored is not None  # noqa: S101 - inserted in the same transaction
     return Response(201, _shown_key(stored) | {"key": minted.plain})
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
-from tocsin import paging, problems, rendering, wordings
+from tocsin import audit, paging, problems, rendering, wordings
 from tocsin.database import tenant_transaction
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import uuid7
@@ -63,6 +63,8 @@ def post_template(call: Call) -> Response:
             created_by=call.principal.key_id,
             **body.model_dump(),
         )
+        names = {"name": row.name, "channel": row.channel, "locale": row.locale, "version": row.version}
+        audit.record(call, "create", "template", str(row.id), {"new": names})
     return Response(201, _shown(row))
 
 
@@ -82,6 +84,7 @@ def delete_template(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         if not templates.deactivate(call.conn, call.tenant_id, _name(call)):
             raise problems.not_found("active template")
+        audit.record(call, "deactivate", "template", _name(call), {})
     return Response(204)
 
 
@@ -107,7 +110,10 @@ def preview_template(call: Call) -> Response:
 def put_type(call: Call) -> Response:
     body: TypeBody = call.request.parsed(TypeBody)
     with tenant_transaction(call.conn, call.tenant_id):
+        before = notification_types.find_all(call.conn, call.tenant_id, _name(call))
         kind = notification_types.upsert(call.conn, tenant_id=call.tenant_id, name=_name(call), **body.model_dump())
+        old = {name: getattr(before[0], name) for name in body.model_dump()} if before else None
+        audit.record(call, "put", "notification_type", kind.name, {"old": old, "new": body.model_dump()})
     return Response(200, asdict(kind))
 
 
@@ -129,6 +135,7 @@ def delete_type(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         if not notification_types.delete(call.conn, call.tenant_id, _name(call)):
             raise problems.not_found("notification type")
+        audit.record(call, "delete", "notification_type", _name(call), {})
     return Response(204)
 
 
