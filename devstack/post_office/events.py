@@ -27,7 +27,7 @@ class Events:
         self._lock = threading.Lock()
         self._mode = "on"
         self._held: list[Row] = []
-        self._waiting: queue.Queue[Row | None] = queue.Queue()
+        self._waiting: queue.Queue[tuple[Row, int] | None] = queue.Queue()
         self._told: deque[Event] = deque(maxlen=REMEMBERED)
         self._thread: threading.Thread | None = None
 
@@ -70,12 +70,13 @@ class Events:
     def _route(self, row: Row) -> None:
         if self._mode == "hold":
             self._held.append(row)
-        for _ in range({"on": 1, "dup": 2}.get(self._mode, 0)):
-            self._waiting.put(row)
+        if times := {"on": 1, "dup": 2}.get(self._mode, 0):
+            self._waiting.put((row, times))
 
     def _work(self) -> None:
-        while row := self._waiting.get():
-            for event in events_of(row):
+        while waiting := self._waiting.get():
+            row, times = waiting
+            for event in events_of(row) * times:  # a repeated event is the same one, to the letter
                 with self._lock:
                     self._told.append(event)
                 try:
