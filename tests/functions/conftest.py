@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -36,6 +37,15 @@ def database_down(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     monkeypatch.setenv("TOCSIN_DATABASE_URL", "postgresql://tocsin_app@127.0.0.1:1/tocsin?connect_timeout=2")
     settings.settings.cache_clear()
     database.disconnect()
+
+
+@pytest.fixture(autouse=True)
+def _voices() -> None:
+    """Loggers outlive a test, the output they were made with does not: let them speak to where output goes now."""
+    for name in list(logging.root.manager.loggerDict):
+        for handler in logging.getLogger(name).handlers:
+            if isinstance(handler, logging.StreamHandler) and handler.stream.closed:
+                handler.setStream(sys.stdout)
 
 
 class Ears(logging.Handler):

@@ -144,12 +144,12 @@ def test_a_repeated_event_is_not_counted_as_an_orphan(
 
 
 def test_no_address_and_no_words_of_a_provider_are_logged(
-    world: World, feedback: Callable[..., list[str]], caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    world: World, feedback: Callable[..., list[str]], ears: Callable[[], str]
 ) -> None:
     attempt = sent(world)
 
     feedback(about(attempt, "hard bounce"), '{"canary@example.com": ', through_sns(event("complaint", {})))
 
-    written = "".join([*(str(record.__dict__) for record in caplog.records), *capsys.readouterr()])
+    written = ears()
     assert "not a provider's event" in written
     assert "alice@example.com" not in written and "canary" not in written
