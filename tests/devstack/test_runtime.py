@@ -192,8 +192,9 @@ def test_a_function_that_dies_is_reported_and_replaced(make_pool: MakePool, deat
 def test_an_environment_that_was_killed_while_idle_is_not_used_again(make_pool: MakePool) -> None:
     pool = make_pool("import os\ndef handler(event, context):\n    return os.getpid()")
     first = pool.invoke({}).result
-    psutil.Process(first).kill()
-    wait_until(lambda: is_gone(first))
+    process = psutil.Process(first)
+    process.kill()
+    process.wait(10)  # until its last thread is gone; before that nobody can tell that it is dead
 
     again = pool.invoke({})
 

@@ -45,7 +45,7 @@ def _voices() -> None:
     for name in list(logging.root.manager.loggerDict):
         for handler in logging.getLogger(name).handlers:
             if isinstance(handler, logging.StreamHandler) and handler.stream.closed:
-                handler.setStream(sys.stdout)
+                handler.stream = sys.stdout  # not setStream: it would flush the closed one
 
 
 class Ears(logging.Handler):
