@@ -18,7 +18,7 @@ metrics = Metrics()
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     config = settings()
-    defaults = Defaults(config.default_tenant_id, config.rate_limit_per_minute, timedelta(days=config.idempotency_days))
+    defaults = Defaults(config.default_tenant_id, timedelta(days=config.idempotency_days))
     failed = []
     for record in event["Records"]:
         entry = Entry(record["messageId"], record["body"])

@@ -24,7 +24,7 @@ def _record(world: World) -> dict[str, Any]:
 
 def _queue(world: World, **intent: Any) -> str:
     body = {"type": "order.shipped", "audience": {"kind": "users", "user_ids": ["alice"]}, "payload": {}} | intent
-    return accept_entry(world.app, Entry("m-1", json.dumps(body)), Defaults(TENANT, 1_000, timedelta(days=7)))
+    return accept_entry(world.app, Entry("m-1", json.dumps(body)), Defaults(TENANT, timedelta(days=7)))
 
 
 def test_an_intent_without_what_its_template_declares_is_refused_and_says_what_is_missing(world: World) -> None:

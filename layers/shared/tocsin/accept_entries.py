@@ -42,7 +42,6 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Defaults:
     tenant_id: UUID | None
-    rate_limit: int
     window: timedelta
 
 
