@@ -3,9 +3,10 @@
 import argparse
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from bench import counts, drain, growth, imports, intake, layer, wal
-from bench.ground import ROOT, Ground, prepared
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, wal
+from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
 SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
@@ -14,6 +15,8 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "drain": drain.measure,
     "wal": wal.measure,
     "growth": growth.measure,
+    "crowd": crowd.measure,
+    "inbox": inbox.measure,
     "imports": imports.measure,
     "layer": layer.measure,
 }
@@ -22,19 +25,22 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=SECTIONS, metavar="SECTION", help=f"some of: {', '.join(SECTIONS)}")
-    chosen = parser.parse_args().only or list(SECTIONS)
+    parser.add_argument("--rows", type=int, default=INBOX_ROWS, help="how many rows the inbox has (%(default)s)")
+    parser.add_argument("--into", type=Path, metavar="FILE", help="write the results there instead")
+    options = parser.parse_args()
+    chosen = options.only or list(SECTIONS)
     results: list[Result] = []
     started = time.monotonic()
-    with prepared() as ground:
+    with prepared(inbox_rows=options.rows) as ground:
         for name in chosen:
             print(f"[{time.monotonic() - started:5.0f} s] measuring {name} ...", flush=True)
             results += SECTIONS[name](ground)
     print(f"[{time.monotonic() - started:5.0f} s] done\n")
     print(table(results))
-    if len(chosen) == len(SECTIONS):
-        path = ROOT / "bench" / "results.json"
+    path = options.into or (ROOT / "bench" / "results.json" if len(chosen) == len(SECTIONS) else None)
+    if path:
         write(results, path)
-        print(f"\nwritten to {path.relative_to(ROOT)}")
+        print(f"\nwritten to {path}")
 
 
 main()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -9,12 +10,15 @@ from uuid import UUID
 from psycopg import Connection
 
 from bench.deliveries import make_deliveries, worker
-from bench.ground import Ground, point_functions_at
+from bench.ground import TENANT, Ground, point_functions_at
+from bench.inbox import inbox_event
 from bench.intake import answered, batch_event, intent_event, load_handler
 from bench.proxy import CountingProxy
 from bench.report import Result, counted
+from tocsin import people
 from tocsin.dispatch import dispatch
 from tocsin.ids import uuid7
+from tocsin.user_tokens import Person
 
 WARM = 4  # enough for every statement to be prepared
 UNIT = "round trips"
@@ -22,7 +26,11 @@ UNIT = "round trips"
 
 def measure(ground: Ground) -> list[Result]:
     with _proxied(ground) as (proxy, url):
-        return [*_intake(ground, proxy, url("tocsin_app")), *_dispatch(ground, proxy, url("tocsin_worker"))]
+        return [
+            *_intake(ground, proxy, url("tocsin_app")),
+            *_dispatch(ground, proxy, url("tocsin_worker")),
+            *_inbox(ground, proxy, url("tocsin_app")),
+        ]
 
 
 def _intake(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
@@ -48,8 +56,19 @@ def _dispatch(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
         for size in (10, 100):
             ids = iter(_groups(make_deliveries(ground, size * (WARM + 1)), size))
             count = _count(proxy, partial(_dispatch_next, conn, ids, size))
-            results.append(counted(f"round trips: dispatching {size} deliveries", count, UNIT, "<= 4"))
+            results.append(counted(f"round trips: dispatching {size} emails to people", count, UNIT, "<= 4"))
     return results
+
+
+def _inbox(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
+    handler = load_handler("inbox_api")
+    token, _ = people.token_for(Person(TENANT, uuid7()), timedelta(hours=1))
+    point_functions_at(url)
+    try:
+        page = _count(proxy, lambda: answered(handler, inbox_event("GET /v1/inbox", token)))
+    finally:
+        point_functions_at(ground.url("tocsin_app"))
+    return [counted("round trips: a page of the inbox, with a user token", page, UNIT)]
 
 
 def _dispatch_next(conn: Connection[Any], groups: Iterator[list[UUID]], size: int) -> None:

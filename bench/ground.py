@@ -1,5 +1,6 @@
 """The ground everyone runs on: one durable Postgres server, our schema in one database and the peers' in another."""
 
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -24,17 +25,22 @@ from tocsin.migrate import migrate
 ROOT = Path(__file__).parent.parent
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
 NO_LIMIT = 1_000_000_000
+PEOPLE = 2_000  # the work is spread over them: one person gets no more than 100 emails an hour
+INBOX_ROWS = 5_000_000
 SENDER = Sender(TENANT, "shop", "live", rate_subject="bench", rate_limit=NO_LIMIT)
 INTENT = {
     "type": "order.shipped",
-    "audience": {"kind": "users", "user_ids": ["alice"]},
+    "audience": {"kind": "users", "user_ids": ["person-1"]},
     "channels": ["email"],
     "payload": {"title": "Your order has shipped", "message": "It is on its way and will be with you on Tuesday."},
 }
 
 
-class SilentQueue:
-    """SQS without the call: what is measured is our own work and the database's."""
+_turns = itertools.cycle(range(1, PEOPLE + 1))
+
+
+class SilentCloud:
+    """SQS and the secrets without the call: what is measured is our own work and the database's."""
 
     def send_message(self, **_: Any) -> dict[str, Any]:
         return {}
@@ -42,12 +48,16 @@ class SilentQueue:
     def send_message_batch(self, **_: Any) -> dict[str, Any]:
         return {}
 
+    def get_secret_value(self, **_: Any) -> dict[str, Any]:
+        return {"SecretString": "a secret that only this bench knows"}
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     server: Postgres
     api_key: str
     database: str = "tocsin"
+    inbox_rows: int = INBOX_ROWS
 
     def url(self, user: str = "postgres", *, database: str | None = None) -> str:
         return self.server.dsn(database or self.database, user)
@@ -58,7 +68,7 @@ class Ground:
 
 
 @contextmanager
-def prepared() -> Iterator[Ground]:
+def prepared(*, inbox_rows: int = INBOX_ROWS) -> Iterator[Ground]:
     """A server that lasts as long as the run; fsync and everything else as Postgres ships it."""
     local = ROOT / ".local"
     local.mkdir(exist_ok=True)
@@ -66,33 +76,38 @@ def prepared() -> Iterator[Ground]:
         server = Postgres(Path(folder) / "postgres", durable=True)
         server.start()
         try:
-            yield _furnished(server)
+            yield _furnished(server, inbox_rows)
         finally:
             database.disconnect()
             server.remove()
 
 
-def _furnished(server: Postgres) -> Ground:
+def _furnished(server: Postgres, inbox_rows: int) -> Ground:
     with psycopg.connect(server.dsn(), autocommit=True) as conn:
         conn.execute("CREATE DATABASE peers")
-    ground = Ground(server, furnish(server, "tocsin"))
+    ground = Ground(server, furnish(server, "tocsin"), inbox_rows=inbox_rows)
     point_functions_at(ground.url("tocsin_app"))
-    with mock.patch("boto3.client", return_value=SilentQueue()):
-        aws.client("sqs")  # stays in the cache of aws.client
+    with mock.patch("boto3.client", return_value=SilentCloud()):
+        for service in ("sqs", "secretsmanager"):
+            aws.client(service)  # stays in the cache of aws.client
     return ground
 
 
 def furnish(server: Postgres, name: str) -> str:
-    """A database with our schema, one tenant and one user; returns an API key for it."""
+    """A database with our schema, one tenant and its people; returns an API key for it."""
     with psycopg.connect(server.dsn(), autocommit=True) as conn:
         conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     migrate(server.dsn(name), ROOT / "migrations")
     with psycopg.connect(server.dsn(name), autocommit=True) as conn:
         bootstrap.make_tenant(conn, TENANT)
         conn.execute(
-            "INSERT INTO users (id, tenant_id, external_id, email) VALUES (%s, %s, 'alice', 'alice@example.com')",
-            [uuid7(), TENANT],
+            """
+            INSERT INTO users (id, tenant_id, external_id, email)
+            SELECT tocsin_uuid7(), %s, 'person-' || n, 'person-' || n || '@example.com' FROM generate_series(1, %s) AS n
+            """,
+            [TENANT, PEOPLE],
         )
+        conn.execute("ANALYZE users")
         return bootstrap.make_key(conn, tenant_id=TENANT, name="bench", producer="shop", scopes=["send"])
 
 
@@ -110,7 +125,9 @@ def point_functions_at(url: str) -> None:
 
 
 def asked() -> Asked:
-    return Asked(str(uuid7()), Intent.model_validate(INTENT), strict_json.fingerprint(INTENT))
+    """An intent to the next person in turn."""
+    intent = INTENT | {"audience": {"kind": "users", "user_ids": [f"person-{next(_turns)}"]}}
+    return Asked(str(uuid7()), Intent.model_validate(intent), strict_json.fingerprint(intent))
 
 
 def accept_all(conn: Connection[Any], intents: list[Asked]) -> list[accept.End]:

@@ -73,7 +73,7 @@ def _add_history(ground: Ground, count: int) -> None:
             """
             INSERT INTO routes (notification_id, route_id, tenant_id, channel, recipient_ref, status, max_attempts,
                 attempt_count, provider, created_at, updated_at, published_at)
-            SELECT id, 'email-' || id, %s, 'email', 'user:alice', 'published', 5, 1, 'ses', at, at, at FROM history
+            SELECT id, 'email-' || id, %s, 'email', 'user:person-1', 'published', 5, 1, 'ses', at, at, at FROM history
             """,
             [TENANT],
         )

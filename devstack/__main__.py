@@ -35,6 +35,7 @@ Tocsin is up, in {seconds:.1f} s.
   API      {base_url}
   Key      {api_key}
   Mailbox  {base_url}/_local/mailbox
+  Inbox    {base_url}/_local/inbox?user=alice
   All else {dev_json}, {base_url}/_local/
 
 Send yourself something, then look in the mailbox:

@@ -45,6 +45,18 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
+class Cors:
+    """Which pages may call the API from a browser, with which methods and headers, and which headers they may read."""
+
+    origins: tuple[str, ...]
+    methods: tuple[str, ...]
+    headers: tuple[str, ...]
+    exposed: tuple[str, ...]
+    max_age: int | None
+    with_credentials: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     name: str
     queue_name: str
@@ -132,6 +144,7 @@ class Declared:
 
     functions: dict[str, Function]
     routes: tuple[Route, ...]
+    cors: Cors | None
     queues: tuple[Queue, ...]
     queue_sources: tuple[QueueSource, ...]
     schedules: tuple[Schedule, ...]

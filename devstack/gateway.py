@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from devstack import http_event
-from devstack.declared import Route
+from devstack.cors import admit, preflight
+from devstack.declared import Cors, Route
 from devstack.environment import Outcome
 from devstack.http_event import Answer, Request
 from devstack.request_body import RefusedBodyError, read_body
@@ -36,16 +37,19 @@ class Gateway:
         port: int,
         *,
         routes: Iterable[Route] = (),
+        cors: Cors | None = None,
         invoke: Invoke | None = None,
         local_pages: LocalPages | None = None,
         integration_seconds: float = INTEGRATION_SECONDS,
     ) -> None:
         self.routes = tuple(routes)
+        self.cors = cors
         self.invoke = invoke
         self.local_pages = local_pages
         self._integration_seconds = integration_seconds
         self._server = _Server(self, port)
-        self._invocations = ThreadPoolExecutor(max_workers=64, thread_name_prefix="integration")
+        # Each function has threads of its own: one that waits on purpose must not take those of the others.
+        self._invocations: dict[str, ThreadPoolExecutor] = {}
         self._in_flight = 0
         self._changed = threading.Condition()
         self._is_stopping = False
@@ -73,7 +77,8 @@ class Gateway:
         if self._is_serving:
             self._server.shutdown()
         self._server.server_close()
-        self._invocations.shutdown(wait=False, cancel_futures=True)
+        for invocations in list(self._invocations.values()):
+            invocations.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """Free the port of a gateway that was never started."""
@@ -88,7 +93,9 @@ class Gateway:
         try:
             if self.local_pages and (request.raw_path + "/").startswith("/_local/"):
                 return self.local_pages(request)
-            return self._integrate(request)
+            # Before any route: not even a catch-all gets to see a preflight.
+            permission = preflight(self.cors, request) if self.cors else None
+            return permission or self._integrate(request)
         finally:
             with self._changed:
                 self._in_flight -= 1
@@ -100,7 +107,7 @@ class Gateway:
             return Answer.json(404, {"message": "Not Found"})
         route, parameters = found
         event = http_event.build(request, route, parameters, datetime.now(UTC))
-        pending = self._invocations.submit(self.invoke, route.function, event)
+        pending = self._threads_of(route.function).submit(self.invoke, route.function, event)
         try:
             outcome = pending.result(self._integration_seconds)
         except TimeoutError:
@@ -111,8 +118,15 @@ class Gateway:
             answer = Answer.json(503, UNAVAILABLE) if is_ours else Answer.json(500, http_event.SERVER_ERROR)
         else:
             answer = http_event.answer(outcome.result)
+            answer = admit(self.cors, request, answer) if self.cors else answer
         answer.headers.append(("apigw-requestid", event["requestContext"]["requestId"]))
         return answer
+
+    def _threads_of(self, function: str) -> ThreadPoolExecutor:
+        with self._changed:
+            if function not in self._invocations:
+                self._invocations[function] = ThreadPoolExecutor(max_workers=64, thread_name_prefix=f"integration-{function}")
+            return self._invocations[function]
 
 
 class _Server(ThreadingHTTPServer):

@@ -6,7 +6,10 @@ from devstack.intrinsics import ACCOUNT, REGION
 
 
 def local_parameters(*, database_port: int, public_url: str, post_office_url: str) -> dict[str, str]:
-    """Push works, because the post office knows any application; it also stands in for the providers outside AWS."""
+    """Push works, because the post office knows any application; it also stands in for the providers outside AWS.
+
+    A laptop bears few environments of the functions that compute, and twice as many of the one that waits.
+    """
     applications = f"arn:aws:sns:{REGION}:{ACCOUNT}:app"
     return {
         "EmailFrom": "tocsin@example.com",
@@ -14,6 +17,10 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "DatabasePort": str(database_port),
         "ApnsApplicationArn": f"{applications}/APNS/tocsin-local",
         "FcmApplicationArn": f"{applications}/GCM/tocsin-local",
+        "IntakeConcurrency": "4",
+        "InboxConcurrency": "4",
+        "LiveConcurrency": "8",
+        "DispatchConcurrency": "4",
         "PublicUrl": public_url,
         "ProviderBaseUrls": _base_urls(post_office_url) if post_office_url else "",
     }

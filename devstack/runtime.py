@@ -11,7 +11,8 @@ from typing import Any
 from devstack.declared import Function, Layer
 from devstack.environment import Environment, Outcome
 
-LOCAL_CONCURRENCY = 4
+LOCAL_CONCURRENCY = 4  # of a function that reserves none
+MOST_CONCURRENCY = 8  # whatever a function reserves
 IDLE_SECONDS = 600.0
 LOOK_SECONDS = 1.0
 THROTTLED = {"errorType": "TooManyRequestsException", "errorMessage": "Rate Exceeded."}
@@ -48,9 +49,8 @@ class Pool:
 
     def __init__(self, function: Function, variables: Mapping[str, str], log: Path) -> None:
         self.function = function
-        self.limit = min(LOCAL_CONCURRENCY, function.reserved_concurrency or LOCAL_CONCURRENCY)
-        if function.reserved_concurrency == 0:
-            self.limit = 0
+        reserved = function.reserved_concurrency
+        self.limit = LOCAL_CONCURRENCY if reserved is None else min(reserved, MOST_CONCURRENCY)
         self._variables = dict(variables) | _with_layers_mounted(function.variables, function.layers)
         self._log = log
         self._sources = Sources([function.folder, *(layer.content for layer in function.layers)])

@@ -8,6 +8,7 @@ from typing import Any
 
 from devstack import intrinsics
 from devstack.declared import (
+    Cors,
     CustomResource,
     Database,
     Declared,
@@ -71,6 +72,7 @@ class _Reader:
         return Declared(
             functions=self._functions,
             routes=tuple(_route(name, event) for name, _, kind, event in events if kind == "HttpApi"),
+            cors=next((_cors(each) for _, each in self._of("AWS::Serverless::HttpApi") if "CorsConfiguration" in each), None),
             queues=tuple(self._queue(name, each) for name, each in self._of("AWS::SQS::Queue")),
             queue_sources=tuple(_queue_source(name, event) for name, _, kind, event in events if kind == "SQS"),
             schedules=tuple(self._schedules(events)),
@@ -179,6 +181,18 @@ def _route(function: str, event: dict[str, Any]) -> Route:
     if path is None or re.fullmatch(r"/?\$default", path):
         return Route("ANY", "$default", function)
     return Route("ANY" if method in ANY_METHOD else method, path, function)
+
+
+def _cors(api: dict[str, Any]) -> Cors:
+    given = api["CorsConfiguration"]
+    return Cors(
+        origins=tuple(given.get("AllowOrigins", ())),
+        methods=tuple(given.get("AllowMethods", ())),
+        headers=tuple(given.get("AllowHeaders", ())),
+        exposed=tuple(given.get("ExposeHeaders", ())),
+        max_age=_whole(given.get("MaxAge")),
+        with_credentials=bool(given.get("AllowCredentials", False)),
+    )
 
 
 def _queue_source(function: str, event: dict[str, Any]) -> QueueSource:

@@ -123,6 +123,7 @@ def empty(server: Postgres, name: str) -> None:
             "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%yoyo%'"
         ).fetchall()
         conn.execute(sql.SQL("; ").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)) for (table,) in tables))
+        conn.execute("INSERT INTO domain_events_processed (consumer, last_event_id) VALUES ('notify_fanout', 0)")
         bootstrap.make_tenant(conn, TENANT)
 
 

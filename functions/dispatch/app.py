@@ -1,10 +1,11 @@
 """The door for work: hints from the queue, carried to the next recorded state."""
 
 import json
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -12,7 +13,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from tocsin import database
 from tocsin.channels import Ways
 from tocsin.deliver import Policy
-from tocsin.dispatch import Worker, dispatch
+from tocsin.dispatch import Worker, dispatch, spread
 from tocsin.settings import settings
 
 SPARE_MILLISECONDS = 2_000
@@ -23,8 +24,10 @@ metrics = Metrics()
 
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    hinted = {record["messageId"]: _ids(record) for record in event["Records"]}
-    ids = [one for hint in hinted.values() for one in hint]
+    hinted = {record["messageId"]: _read(record) for record in event["Records"]}
+    ids = [one for hint in hinted.values() for one in hint.ids]
+    events_wait = any(hint.fan_out for hint in hinted.values())
+    lease_token = uuid4()  # made before the work, which may be repeated on another connection
     config = settings()
     worker = Worker(
         _ways(),
@@ -34,7 +37,8 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
     )
     try:
-        claimed = database.run(lambda conn: dispatch(conn, ids, worker)) if ids else 0
+        made = database.run(lambda conn: spread(conn, worker, lease_token)) if events_wait else []
+        claimed = database.run(lambda conn: dispatch(conn, ids + made, worker)) if ids or made else 0
     except database.DatabaseUnavailable as error:
         log.error("database unavailable; the hints stay on the queue", extra={"error": str(error)})
         return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in hinted]}
@@ -42,17 +46,23 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return {"batchItemFailures": []}
 
 
-def _ids(record: dict[str, Any]) -> list[UUID]:
-    """The ids of a hint. One that cannot be read is logged and forgotten: the sweep knows what is due."""
+@dataclass(frozen=True, slots=True)
+class Hint:
+    ids: list[UUID]
+    fan_out: bool = False
+
+
+def _read(record: dict[str, Any]) -> Hint:
+    """What a hint says. One that cannot be read is logged and forgotten: the sweep knows what is due."""
     try:
         hint = json.loads(record["body"])
         if hint["v"] != 1:
             raise ValueError("unknown version")
-        return [UUID(one) for one in hint["ids"]]
+        return Hint([UUID(one) for one in hint["ids"]], hint.get("fanout") is True)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         log.warning("a hint could not be read", extra={"message_id": record["messageId"]})
         metrics.add_metric(name="UnreadableHints", unit=MetricUnit.Count, value=1)
-        return []
+        return Hint([])
 
 
 @cache

@@ -1,6 +1,10 @@
-"""The door for readers: what became of notifications, what is in an inbox, and the way out of a mailing."""
+"""The door for readers: what became of notifications and events, people's inboxes, the bell, and the way out of a mailing."""
 
-from tocsin.api import asking, suppressing
+from pathlib import Path
+
+from tocsin.api import asking, assets, inbox, suppressing
 from tocsin.http import door
 
-handler = door([*asking.ENDPOINTS, *suppressing.PUBLIC_ENDPOINTS])
+WEB = Path(__file__).with_name("web")
+
+handler = door([*asking.ENDPOINTS, *inbox.ENDPOINTS, *assets.serve(WEB), *suppressing.PUBLIC_ENDPOINTS])

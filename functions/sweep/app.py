@@ -17,5 +17,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     swept = database.run(sweep)
     metrics.add_metric(name="OutboxDepth", unit=MetricUnit.Count, value=swept.backlog.depth)
     metrics.add_metric(name="OldestDueSeconds", unit=MetricUnit.Seconds, value=swept.backlog.oldest_due_seconds)
+    metrics.add_metric(name="OldestEventSeconds", unit=MetricUnit.Seconds, value=swept.oldest_event_seconds)
     metrics.add_metric(name="UnknownAttempts", unit=MetricUnit.Count, value=swept.backlog.unknown_attempts)
     return {"nudged": swept.nudged, "depth": swept.backlog.depth}

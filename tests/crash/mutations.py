@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tocsin import deliver, heed
-from tocsin.store import attempts, outbox, routes
+from tocsin.reserve import Reservation
+from tocsin.store import attempts, notification_email_log, outbox, routes
 from tocsin.store.attempts import Opened, Opening
 
 
@@ -16,7 +17,9 @@ def without_skip_locked(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_the_fence_in_open(patch: pytest.MonkeyPatch) -> None:
+    """Of both: what is reserved for a person is fenced before it is opened."""
     _rewrite(patch, attempts.open_all, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=1)
+    _rewrite(patch, notification_email_log.read_states, "AND outbox.lease_token = %(lease_token)s", "", times=1)
 
 
 def without_the_fence_in_settle(patch: pytest.MonkeyPatch) -> None:
@@ -27,12 +30,13 @@ def open_after_sending() -> None:
     """Attempts are written together with their outcomes, not before the send. For a child process: it is never undone."""
     real_settle = deliver._settle
 
-    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any) -> list[Any]:
+    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any) -> tuple[list[Any], Reservation, list[Any]]:
         now = datetime.now(UTC)
-        return [
+        opened = [
             (one, Opened(one.claimed.outbox_id, one.claimed.last_attempt_no + 1, one.claimed.attempt_count + 1, now))
             for one in ready
         ]
+        return opened, Reservation(), []
 
     def open_and_settle(conn: Any, settlements: Any, sent: list[Any], troubled: Any, *, lease_token: Any) -> None:
         openings = [Opening(one.ready.claimed.outbox_id, one.ready.channel.provider, one.ready.supersedes) for one in sent]

@@ -13,6 +13,11 @@ from tocsin import aws, database
 
 STEP_SECONDS = 301  # longer than a lease, the first nudge after 30 s and the next after 5 min; three pass the evidence window
 MOST_ROUNDS = 16
+WORK = """
+    SELECT EXISTS (SELECT FROM outbox) OR EXISTS (
+        SELECT FROM domain_events JOIN domain_events_processed AS processed
+        ON (domain_events.txid, domain_events.id) > (processed.last_txid, processed.last_event_id))
+"""
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 
@@ -27,7 +32,7 @@ def recover(
     office_url: str = "",
     news: str = "",
 ) -> dict[str, Any]:
-    """Alternate sweep and dispatch until the outbox is empty, and say how often and how far the clock moved.
+    """Alternate sweep and dispatch until no work and no event is left, and say how often and how far the clock moved.
 
     `copies` is how often each SQS message is delivered. With `news`, the post office's events come to the feedback door:
     "early", before anybody looks at what the dead worker left, or "late", when its open attempts are known as unknown."""
@@ -37,7 +42,7 @@ def recover(
         for number in range(rounds):
             if news == "early":
                 told.tell()
-            if admin.execute("SELECT count(*) FROM outbox").fetchone() == (0,):
+            if admin.execute(WORK).fetchone() == (False,):
                 if news:
                     told.tell()
                 return {"rounds": number, "offset": offset}

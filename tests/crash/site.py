@@ -118,6 +118,7 @@ class Site:
             self.world.admin.execute("SET LOCAL session_replication_role = replica")  # no foreign key asks for an order
             self.world.admin.execute("UPDATE api_keys SET last_used_at = NULL")
             self.world.admin.execute(sql.SQL("; ").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)) for name in names))
+            self.world.admin.execute("INSERT INTO domain_events_processed (consumer, last_event_id) VALUES ('notify_fanout', 0)")
         self.world.admin.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(self.database)))
         self.queue_url = self.ground.sqs.create_queue(QueueName=uuid4().hex)["QueueUrl"]
         self.office.forget()

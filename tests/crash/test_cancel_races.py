@@ -10,11 +10,11 @@ import pytest
 from tests.crash.desk import Crew, Desk, Desks, Pause
 from tests.crash.staging import PAST_LEASE, drain, worker
 from tests.world import TENANT, World
-from tocsin import gate
+from tocsin import deliver, gate
 from tocsin.cancel import Cancelled, cancel
 from tocsin.dispatch import dispatch
 from tocsin.outcomes import Failure, FailureClass
-from tocsin.store import attempts, outbox, routes
+from tocsin.store import outbox, routes
 
 PEOPLE = ["alice", "bob", "carol"]
 
@@ -75,8 +75,8 @@ STEPS = {
     "before its plan is made": before(routes, "plan"),
     "when it is planned": after(routes, "plan"),
     "when a delivery is claimed": before(gate, "decide"),
-    "before the attempts are opened": before(attempts, "open_all"),
-    "when the attempts are open": after(attempts, "open_all"),
+    "before the attempts are opened": before(deliver, "_open"),
+    "when the attempts are open": after(deliver, "_open"),
     "while the first is sent": while_sending,
     "after a retry was recorded": after_a_retry_was_recorded,
     "after an answer was lost": after_an_answer_was_lost,

@@ -36,13 +36,17 @@ def _deadly(render: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize(
-    ("death", "buried"), [(die_when_rendering, {("plan", None)}), (die_when_sending, {("deliver", "email"), ("deliver", "sms")})]
+    ("death", "channels", "buried"),
+    [
+        (die_when_rendering, ["in_app"], {("plan", None)}),
+        (die_when_sending, ["email", "sms"], {("deliver", "email"), ("deliver", "sms")}),
+    ],
 )
 def test_poison_is_buried_after_three_deaths_and_its_neighbours_are_published(
-    death: Callable[[], None], buried: set[tuple[str, str | None]], site: Site
+    death: Callable[[], None], channels: list[str], buried: set[tuple[str, str | None]], site: Site
 ) -> None:
     to = {"kind": "address", "email": "victim@example.com", "phone": "+4915112345699"}
-    site.world.accept(type="poison", audience=to, channels=["email", "sms"])
+    site.world.accept(type="poison", audience=to, channels=channels)
     site.world.accept(**INTENT)
     site.world.accept(audience={"kind": "address", "email": "neighbour@example.com"})
 

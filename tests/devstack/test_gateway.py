@@ -5,44 +5,17 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from http.client import HTTPConnection, HTTPResponse
+from collections.abc import Iterator
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
 
-from devstack.declared import Route
 from devstack.environment import Outcome
 from devstack.gateway import Gateway
 from devstack.http_event import Answer, Request
 from devstack.routes import match
-
-ROUTES = (
-    Route("GET", "/things/{id}", "Things"),
-    Route("GET", "/things/special", "Special"),
-    Route("ANY", "/things/{id}", "AnyThing"),
-    Route("PUT", "/users/{id}/devices/{token}", "Devices"),
-    Route("POST", "/files/{path+}", "Files"),
-    Route("ANY", "$default", "Otherwise"),
-)
-
-
-class Functions:
-    """Stands for all functions: remembers what it was asked, answers what it was told to."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, Any]]] = []
-        self.outcome = Outcome({"statusCode": 200, "body": "fine"})
-        self.wait: Callable[[], Any] = lambda: None
-
-    def __call__(self, function: str, event: dict[str, Any]) -> Outcome:
-        self.asked.append((function, event))
-        self.wait()
-        return self.outcome
-
-    @property
-    def event(self) -> dict[str, Any]:
-        return self.asked[-1][1]
+from tests.devstack.front_door import ROUTES, Functions, ask
 
 
 @pytest.fixture
@@ -59,16 +32,6 @@ def gateway(functions: Functions) -> Iterator[Gateway]:
     made.start()
     yield made
     made.stop(patience=0)
-
-
-def ask(gateway: Gateway, method: str, target: str, body: Any = None, **headers: str) -> tuple[HTTPResponse, bytes]:
-    connection = HTTPConnection("127.0.0.1", gateway.port, timeout=10)
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, target, body=body, headers=named, encode_chunked=True)
-    response = connection.getresponse()
-    content = response.read()
-    connection.close()
-    return response, content
 
 
 def talk(gateway: Gateway, raw: bytes) -> bytes:
@@ -258,6 +221,32 @@ def test_a_function_that_takes_too_long_is_unavailable(gateway: Gateway, functio
 
     end.set()
     assert (response.status, json.loads(content)) == (503, {"message": "Service Unavailable"})
+
+
+def test_a_function_that_lets_many_wait_does_not_make_others_wait(functions: Functions) -> None:
+    everybody, end = threading.Semaphore(0), threading.Event()
+
+    def invoke(function: str, event: dict[str, Any]) -> Outcome:
+        if function == "Special":
+            everybody.release()
+            end.wait(20)
+        return functions(function, event)
+
+    gateway = Gateway(0, routes=ROUTES, invoke=invoke)
+    gateway.start()
+    waiting = [threading.Thread(target=ask, args=(gateway, "GET", "/things/special")) for _ in range(70)]
+    for each in waiting:
+        each.start()
+    for _ in range(64):
+        assert everybody.acquire(timeout=20)
+
+    response, _ = ask(gateway, "GET", "/things/1")
+
+    end.set()
+    for each in waiting:
+        each.join()
+    gateway.stop(patience=0)
+    assert response.status == 200
 
 
 def test_a_body_above_ten_megabytes_is_refused_unread(gateway: Gateway, functions: Functions) -> None:

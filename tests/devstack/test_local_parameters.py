@@ -31,6 +31,12 @@ def test_no_provider_and_no_unsubscribe_link_leads_off_this_machine() -> None:
     assert all(url.startswith(POST_OFFICE) for url in json.loads(dispatch["PROVIDER_BASE_URLS"]).values())
 
 
+def test_twice_as_many_may_wait_for_news_as_may_read() -> None:
+    functions = template.read(TEMPLATE, _given(), {}).functions
+
+    assert (functions["LiveFunction"].reserved_concurrency, functions["InboxApiFunction"].reserved_concurrency) == (8, 4)
+
+
 def test_provider_events_lead_to_the_feedback_function() -> None:
     declared = template.read(TEMPLATE, _given(), {})
 

@@ -14,6 +14,8 @@ import pytest
 
 from devstack.declared import Function, Layer
 from devstack.runtime import Pool
+from devstack.stack import Stack
+from devstack.state import State
 
 ROOT = Path(__file__).parents[2]
 MakePool = Callable[..., Pool]
@@ -247,6 +249,13 @@ def test_invocations_run_side_by_side_up_to_the_reserved_concurrency(make_pool: 
     assert results == [2, 2]
 
 
+@pytest.mark.parametrize(("reserved", "limit"), [(None, 4), (0, 0), (1, 1), (8, 8), (40, 8)])
+def test_a_function_has_as_many_environments_as_it_reserves_and_a_laptop_bears(
+    make_pool: MakePool, reserved: int | None, limit: int
+) -> None:
+    assert make_pool("def handler(event, context): pass", reserved_concurrency=reserved).limit == limit
+
+
 def test_a_busy_function_makes_others_wait_and_then_throttles(make_pool: MakePool, tmp_path: Path) -> None:
     pool = make_pool(
         f"""
@@ -263,6 +272,31 @@ def test_a_busy_function_makes_others_wait_and_then_throttles(make_pool: MakePoo
 
     error = pool.invoke({}, patience=0.05).error
 
+    busy.join()
+    assert error is not None
+    assert error["errorType"] == "TooManyRequestsException"
+
+
+def test_a_request_that_could_only_be_answered_too_late_is_not_begun(make_pool: MakePool, tmp_path: Path) -> None:
+    pool = make_pool(
+        f"""
+        import pathlib, time
+        def handler(event, context):
+            pathlib.Path({str(tmp_path)!r}, "started").touch()
+            time.sleep(1)
+        """,
+        reserved_concurrency=1,
+        timeout=30,
+    )
+    stack = Stack(ROOT, State(tmp_path / "state"), parameters={}, say=print)
+    stack._pools["Door"] = pool
+    busy = threading.Thread(target=pool.invoke, args=({},))
+    busy.start()
+    wait_until((tmp_path / "started").exists)
+
+    error = stack._answer("Door", {}).error
+
+    assert busy.is_alive()
     busy.join()
     assert error is not None
     assert error["errorType"] == "TooManyRequestsException"

@@ -6,7 +6,7 @@ from textwrap import dedent, indent
 import pytest
 
 from devstack import template
-from devstack.declared import Declared
+from devstack.declared import Cors, Declared
 from devstack.intrinsics import TemplateError
 
 ROOT = Path(__file__).parents[2]
@@ -195,6 +195,35 @@ def test_events_become_routes_queue_sources_and_schedules(tmp_path: Path) -> Non
     ]
 
 
+def test_a_cors_configuration_says_which_pages_may_call(tmp_path: Path) -> None:
+    declared = read(
+        tmp_path,
+        """
+  Api:
+    Type: AWS::Serverless::HttpApi
+    Properties:
+      CorsConfiguration:
+        AllowOrigins: !Split ["|", "https://a.example|https://b.example"]
+        AllowMethods: [GET]
+        AllowHeaders: [authorization]
+        ExposeHeaders: [etag]
+        MaxAge: 600
+""",
+    )
+
+    assert declared.cors == Cors(("https://a.example", "https://b.example"), ("GET",), ("authorization",), ("etag",), 600, False)
+
+
+def test_an_api_without_cors_has_none(tmp_path: Path) -> None:
+    resources = """
+      Api:
+        Type: AWS::Serverless::HttpApi
+        Properties: {CorsConfiguration: !If [IsProduction, {AllowOrigins: ["*"]}, !Ref AWS::NoValue]}
+    """
+
+    assert read(tmp_path, resources).cors is None
+
+
 def test_queues_keep_their_settings_and_their_way_to_the_dead_letters(tmp_path: Path) -> None:
     declared = read(
         tmp_path,
@@ -228,7 +257,9 @@ def test_our_own_template_can_be_brought_to_life() -> None:
     declared = template.read(ROOT / "template.yaml", {"EmailFrom": "us@example.com"}, {})
 
     doors = {"IntakeFunction", "IntakeQueueFunction", "InboxApiFunction", "ManageFunction", "DispatchFunction"}
-    assert doors | {"SweepFunction", "RetentionFunction", "MigrateFunction"} <= set(declared.functions)
+    assert declared.cors is not None
+    assert declared.cors.origins == ("*",)
+    assert doors | {"LiveFunction", "SweepFunction", "RetentionFunction", "MigrateFunction"} <= set(declared.functions)
     assert "$default" in {route.key for route in declared.routes}
     assert {source.function for source in declared.queue_sources} >= {"IntakeQueueFunction", "DispatchFunction"}
     assert {each.function for each in declared.schedules} == {"SweepFunction", "RetentionFunction"}

@@ -38,20 +38,30 @@ def run(session: str, stack: RunningStack, folder: Path) -> str:
     return done.stdout
 
 
-def test_the_readme_conversation_works_as_pasted(running_stack: RunningStack, tmp_path: Path) -> None:
-    (conversation,) = sessions("README.md")
+def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tmp_path: Path) -> None:
+    conversation, people = sessions("README.md")
+    client = Client.of(running_stack)
 
     said = run(conversation, running_stack, tmp_path)
 
     assert '"status":"accepted"' in said
-    (mail,) = wait_for(lambda: Client.of(running_stack).mails_to("alice@example.com"), bool)
+    (mail,) = wait_for(lambda: client.mails_to("alice@example.com"), bool)
     assert mail["subject"] == "Your order has shipped"
+
+    said = run(f"{PREAMBLE}\n{people}", running_stack, tmp_path)
+
+    assert '"status":"accepted"' in said
+    (row,) = wait_for(lambda: client.call("GET", "/v1/inbox?user_id=alice&thread=order:A-17").body["data"], bool)
+    assert (row["title"], row["reason"]) == ("Bob commented on A-17", "mention")
 
 
 @pytest.mark.parametrize(
     "page",
     [
         "docs/sending.md",
+        "docs/events.md",
+        "docs/inbox.md",
+        "docs/preferences.md",
         "docs/templates.md",
         "docs/providers.md",
         "docs/feedback.md",

@@ -4,12 +4,15 @@ import json
 import logging
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
 
 from tests.functions.doors import Api, module_of
+from tests.functions.readers import Reader
+from tests.work_queue import WorkQueue
 from tests.world import World
-from tocsin import database, settings
+from tocsin import aws, database, people, settings
 from tocsin.keys import SCOPES
 
 
@@ -17,6 +20,38 @@ from tocsin.keys import SCOPES
 def api(world: World) -> Api:
     """The HTTP API, called with a key that may do everything."""
     return Api(world.add_key(*SCOPES))
+
+
+@pytest.fixture
+def token_secret(work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iterator[bytes]:
+    """The secret with which this installation signs people's tokens."""
+    made = aws.client("secretsmanager").create_secret(Name="user-tokens", SecretString="the secret of the installation")
+    monkeypatch.setenv("USER_TOKEN_SECRET_ARN", made["ARN"])
+    settings.settings.cache_clear()
+    people.forget()
+    yield b"the secret of the installation"
+    people.forget()
+
+
+@pytest.fixture
+def browser_of(api: Api, token_secret: bytes) -> Callable[[str], Reader]:
+    """A person at their inbox, with a token for their browser."""
+
+    def sign_in(user: str, api: Api = api) -> Reader:
+        return Reader(Api(api.post(f"/v1/users/{user}/tokens").json["token"]))
+
+    return sign_in
+
+
+@pytest.fixture
+def later(world: World) -> Callable[[timedelta], None]:
+    """Let time pass, for the doors too: their next connection sees the later clock."""
+
+    def wait(more: timedelta) -> None:
+        world.pass_time(more)
+        database.disconnect()
+
+    return wait
 
 
 @pytest.fixture
@@ -63,7 +98,7 @@ class Ears(logging.Handler):
 def ears(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
     """Everything that was logged or printed so far, of our own code and of the libraries we configure to speak."""
     handler = Ears()
-    for door in ("intake", "inbox_api", "manage", "intake_queue", "dispatch", "feedback", "sweep"):
+    for door in ("intake", "inbox_api", "live", "manage", "intake_queue", "dispatch", "feedback", "sweep"):
         module_of(door)
     ours = [logger for name in list(logging.root.manager.loggerDict) if (logger := logging.getLogger(name)).handlers]
     for logger in [logging.root, *ours]:

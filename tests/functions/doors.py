@@ -11,13 +11,26 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 from uuid import uuid4
 
-from tocsin.api import asking, managing, providing, sending, service, suppressing, wording
+from tocsin.api import (
+    asking,
+    assets,
+    gathering,
+    inbox,
+    managing,
+    providing,
+    sending,
+    service,
+    suppressing,
+    telling,
+    wording,
+)
 
 FUNCTIONS = Path(__file__).parent.parent.parent / "functions"
 ENDPOINTS = {
-    "intake": [*sending.ENDPOINTS, *service.ENDPOINTS],
-    "inbox_api": [*asking.ENDPOINTS, *suppressing.PUBLIC_ENDPOINTS],
-    "manage": [*managing.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS],
+    "intake": [*sending.ENDPOINTS, *telling.ENDPOINTS, *service.ENDPOINTS],
+    "live": inbox.LIVE_ENDPOINTS,
+    "inbox_api": [*asking.ENDPOINTS, *inbox.ENDPOINTS, *assets.serve(FUNCTIONS), *suppressing.PUBLIC_ENDPOINTS],
+    "manage": [*managing.ENDPOINTS, *gathering.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS],
 }
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.events import TYPE, happen, route
 from tests.functions.doors import ENDPOINTS, Api
 from tests.world import OTHER_TENANT, World
 from tocsin import database, keys, principals
@@ -14,7 +15,7 @@ from tocsin.keys import SCOPES
 
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
-OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}"}
+OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}", "GET /inbox/{asset}"}
 
 
 def _call(api: Api, endpoint: Endpoint, key: str) -> int:
@@ -115,6 +116,8 @@ def test_what_belongs_to_another_tenant_does_not_exist(world: World, api: Api) -
     theirs = Api(world.add_key(*SCOPES, tenant=OTHER_TENANT))
     world.add_user(tenant=OTHER_TENANT)
     asked = world.accept(tenant=OTHER_TENANT)
+    event_id = happen(world, tenant=OTHER_TENANT)
+    route(world, tenant=OTHER_TENANT)
     (key_id,) = [row["id"] for row in world.rows("SELECT id FROM api_keys WHERE tenant_id = %(t)s", t=OTHER_TENANT)]
 
     attempts = [
@@ -124,13 +127,20 @@ def test_what_belongs_to_another_tenant_does_not_exist(world: World, api: Api) -
         ("GET", "/v1/users/alice/devices", None),
         ("PUT", "/v1/users/alice/devices/token", {"platform": "fcm"}),
         ("DELETE", "/v1/users/alice/devices/token", None),
+        ("POST", "/v1/users/alice/tokens", {}),
+        ("GET", "/v1/users/alice/watches", None),
+        ("PUT", "/v1/users/alice/watches/repo:7", {"level": "all"}),
+        ("GET", f"/v1/events/{event_id}", None),
+        ("GET", f"/v1/event-routing/{TYPE}", None),
+        ("DELETE", f"/v1/event-routing/{TYPE}", None),
         ("POST", f"/v1/api-keys/{key_id}/rotate", None),
         ("POST", f"/v1/api-keys/{key_id}/revoke", None),
     ]
     for method, path, body in attempts:
         assert api.call(method, path, body).status == 404, path
-    assert api.get("/v1/inbox", query="user_id=alice").status == 404
-    for path in ("/v1/notifications", "/v1/users"):
+    for path in ("/v1/inbox", "/v1/inbox/unread-count", "/v1/inbox/live", "/v1/inbox/preferences"):
+        assert api.get(path, query="user_id=alice").status == 404
+    for path in ("/v1/notifications", "/v1/users", "/v1/event-routing"):
         assert api.get(path).json["data"] == []
     assert [key["id"] for key in api.get("/v1/api-keys").json["data"]] != [str(key_id)]
     assert world.one("SELECT cancelled_at IS NULL FROM records")

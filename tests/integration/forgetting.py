@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from tests.content import add_suppression
+from tests.events import fan_out_all, happen, took_part
 from tests.world import TENANT, World
 from tocsin.outcomes import Failure, FailureClass
 from tocsin.retain import Report, retain
@@ -58,6 +59,28 @@ def make_audit_row(world: World) -> None:
     )
 
 
+def make_event(world: World) -> None:
+    happen(world)
+    fan_out_all(world)  # tells nobody, and the cursor has passed it
+
+
+def make_email_log_row(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO notification_email_log (
+               tenant_id, recipient_user_id, notification_id, route_id, generation, channel, notification_type, sent_at)
+           SELECT tenant_id, id, gen_random_uuid(), 'r', 1, 'email', 't', tocsin_now() FROM users"""
+    )
+
+
+def make_digest(world: World) -> None:
+    """One whose email was never sent, so that it was never closed."""
+    world.accept()
+    world.admin.execute(
+        """INSERT INTO digests (tenant_id, user_id, thread_kind, thread_id, notification_id, outbox_id, created_at)
+           SELECT users.tenant_id, users.id, 'k', '1', notification_id, gen_random_uuid(), tocsin_now() FROM users, records"""
+    )
+
+
 # rule, what makes a row, the table, the days it is kept
 RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("records", lambda world: (world.accept(), world.dispatch()), "records", 90),
@@ -65,6 +88,10 @@ RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("malformed_intents", make_malformed, "malformed_intents", 30),
     ("dead_letters", make_dead_letter, "dead_letters", 90),
     ("notifications", make_inbox_row, "notifications", 180),
+    ("notification_email_log", make_email_log_row, "notification_email_log", 30),
+    ("digests", make_digest, "digests", 1),
+    ("notification_threads", lambda world: took_part(world, "alice", "comment"), "notification_threads", 365),
+    ("domain_events", make_event, "domain_events", 30),
     ("suppressions", lambda world: add_suppression(world, reason="soft_bounces", lasts=DAY * 7), "suppressions", 7),
     ("provider_events", make_provider_event, "provider_events", 90),
     ("audit_logs", make_audit_row, "audit_logs", 365),

@@ -90,4 +90,4 @@ def test_a_cancel_while_a_worker_holds_the_claim_but_has_not_opened_stops_the_se
 
     assert cancel(world.app, TENANT, asked.notification_id) == Cancelled(stopped=1, too_late=0)
     opening = attempts.Opening(claimed.outbox_id, "ses", None)
-    assert attempts.open_all(world.worker, [opening], lease_token=token) == []
+    assert attempts.open_all(world.worker, [opening], lease_token=token).fetchall() == []

@@ -49,7 +49,26 @@ TABLES: dict[str, dict[str, Any]] = {
     "lanes": {"lane": "l", "state": "slowed", "reason": "r", "resume_at": "2026-01-01Z", "updated_at": "2026-01-01Z"},
     "notifications": {
         "id": A, "tenant_id": TENANT, "user_id": B, "kind": "k", "reason": "r", "title": "t", "message": "m",
-        "last_event_at": "2026-01-01Z", "created_at": "2026-01-01Z", "updated_at": "2026-01-01Z",
+        "last_event_at": "2026-01-01Z", "shown_at": "2026-01-01Z", "created_at": "2026-01-01Z", "updated_at": "2026-01-01Z",
+    },
+    "notification_reads": {"notification_id": C, "user_id": B, "tenant_id": TENANT},
+    "domain_events": {
+        "tenant_id": TENANT, "event_id": "e", "type": "t", "source": "s", "notification_id": A, "occurred_at": "2026-01-01Z",
+        "recorded_at": "2026-01-01Z",
+    },
+    "domain_events_processed": {"consumer": "another", "last_event_id": 0},
+    "event_routing": {"tenant_id": TENANT, "event_type": "t", "rules": "{}"},
+    "watches": {"tenant_id": TENANT, "user_id": B, "scope": "s", "level": "all"},
+    "notification_threads": {
+        "tenant_id": TENANT, "user_id": B, "thread_kind": "k", "thread_id": "1", "subscribed": True, "reason": "manual",
+    },
+    "preferences": {"id": A, "tenant_id": TENANT, "user_id": B, "channel": "email"},
+    "notification_email_log": {
+        "tenant_id": TENANT, "recipient_user_id": B, "notification_id": C, "route_id": "known", "generation": 1,
+        "channel": "email", "notification_type": "t", "sent_at": "2026-01-01Z",
+    },
+    "digests": {
+        "tenant_id": TENANT, "user_id": B, "thread_kind": "k", "thread_id": "1", "notification_id": C, "outbox_id": A,
     },
     "admin_system_events": {"event_type": "e", "severity": "low", "description": "d"},
 }  # fmt: skip
@@ -95,6 +114,35 @@ CHECKS = [
     ("notifications", {"unread": False}),
     ("notifications", {"kind": ""}),
     ("notifications", {"reason": "x" * 33}),
+    ("domain_events", {"event_id": ""}),
+    ("domain_events", {"event_id": "x" * 256}),
+    ("domain_events", {"type": ""}),
+    ("domain_events", {"type": "x" * 101}),
+    ("domain_events", {"source": ""}),
+    ("domain_events", {"source": "x" * 256}),
+    ("domain_events", {"scope": ""}),
+    ("domain_events", {"thread_kind": "issue"}),
+    ("domain_events", {"thread_id": "7"}),
+    ("domain_events", {"mode": "prod"}),
+    ("domain_events", {"outcome": "lost"}),
+    ("domain_events_processed", {"current_event_id": 7}),
+    ("domain_events_processed", {"after_user_id": A}),
+    ("event_routing", {"event_type": ""}),
+    ("event_routing", {"event_type": "x" * 101}),
+    ("event_routing", {"rules": "[]"}),
+    ("watches", {"scope": ""}),
+    ("watches", {"scope": "x" * 256}),
+    ("watches", {"level": "some"}),
+    ("notification_threads", {"reason": ""}),
+    ("notification_threads", {"reason": "x" * 33}),
+    ("preferences", {"channel": "webhook"}),
+    ("preferences", {"enabled": None}),
+    ("preferences", {"frequency_cap": -1}),
+    ("preferences", {"quiet_hours_start": "22:00"}),
+    ("preferences", {"quiet_hours_end": "07:00"}),
+    ("preferences", {"quiet_hours_start": "22:00", "quiet_hours_end": "22:00"}),
+    ("preferences", {"channel": "in_app", "frequency_cap": 1}),
+    ("preferences", {"channel": "in_app", "quiet_hours_start": "22:00", "quiet_hours_end": "07:00"}),
     ("admin_system_events", {"severity": "dire"}),
     ("admin_system_events", {"is_resolved": True}),
     ("admin_system_events", {"resolved_at": "2026-01-01Z"}),
@@ -113,6 +161,18 @@ DUPLICATES = [
     ("malformed_intents", {}, {}),
     ("notifications", {"thread_kind": "k", "thread_id": "1"}, {"id": C}),
     ("notifications", {"thread_kind": "k", "thread_id": "1", "user_id": None}, {"id": C}),
+    ("notification_reads", {}, {"read_at": "2026-01-01Z"}),
+    ("domain_events", {}, {"notification_id": B}),
+    ("domain_events", {}, {"event_id": "other"}),
+    ("domain_events_processed", {}, {}),
+    ("event_routing", {}, {}),
+    ("watches", {}, {"level": "ignore"}),
+    ("notification_threads", {}, {"subscribed": False}),
+    ("preferences", {}, {"id": C}),
+    ("preferences", {"notification_type": "news"}, {"id": C}),
+    ("notification_email_log", {}, {"sent_at": "2026-01-02Z"}),
+    ("digests", {}, {"outbox_id": B}),
+    ("digests", {}, {"thread_id": "2"}),
     ("admin_system_events", {"subject": "ses:email"}, {}),
 ]
 
@@ -125,10 +185,11 @@ def _insert(world: World, table: str, values: dict[str, Any]) -> None:
 
 @pytest.fixture
 def ground(world: World) -> World:
-    """A user B, and a record C with a route called known, for the rows that refer to them."""
+    """A user B, a record C with a route called known, and an inbox row C for everyone, for the rows that refer to them."""
     _insert(world, "users", TABLES["users"] | {"id": B, "external_id": "ground"})
     _insert(world, "records", TABLES["records"] | {"notification_id": C, "idempotency_key": "ground"})
     _insert(world, "routes", TABLES["routes"] | {"route_id": "known"})
+    _insert(world, "notifications", TABLES["notifications"] | {"id": C, "user_id": None})
     return world
 
 
@@ -170,8 +231,48 @@ def test_a_resolved_condition_may_arise_again(ground: World) -> None:
         ("attempts", {"route_id": "unknown"}),
         ("devices", {"user_id": A}),
         ("users", {"tenant_id": A}),
+        ("notification_reads", {"notification_id": A}),
+        ("notification_reads", {"user_id": A}),
+        ("domain_events", {"actor_user_id": A}),
+        ("event_routing", {"tenant_id": A}),
+        ("watches", {"user_id": A}),
+        ("notification_threads", {"user_id": A}),
+        ("preferences", {"user_id": A}),
+        ("notification_email_log", {"recipient_user_id": A}),
+        ("digests", {"user_id": A}),
+        ("digests", {"notification_id": A}),
     ],
 )
 def test_nothing_refers_to_what_does_not_exist(ground: World, table: str, changes: dict[str, Any]) -> None:
     with pytest.raises(errors.ForeignKeyViolation):
         _insert(ground, table, TABLES[table] | changes)
+
+
+BOXES: list[tuple[dict[str, Any], str]] = [
+    ({}, "unread"),
+    ({"unread": False, "read_at": "2026-01-01Z"}, "read"),
+    ({"done_at": "2026-01-01Z"}, "done"),
+    ({"unread": False, "read_at": "2026-01-01Z", "done_at": "2026-01-01Z"}, "done"),
+    ({"deleted_at": "2026-01-01Z"}, "hidden"),
+    ({"deleted_at": "2026-01-01Z", "done_at": "2026-01-01Z"}, "hidden"),
+    ({"saved_at": "2026-01-01Z"}, "unread"),
+]
+
+
+@pytest.mark.parametrize(("state", "box"), BOXES, ids=str)
+def test_a_row_lies_in_the_box_its_state_says(ground: World, state: dict[str, Any], box: str) -> None:
+    _insert(ground, "notifications", TABLES["notifications"] | state)
+
+    assert ground.one("SELECT box FROM notifications WHERE id = %(id)s", id=A) == box
+
+
+def test_who_is_erased_takes_along_what_they_wanted_and_not_what_happened(ground: World) -> None:
+    tables = ("watches", "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads")
+    for table in tables:
+        _insert(ground, table, TABLES[table])
+    _insert(ground, "domain_events", TABLES["domain_events"] | {"actor_user_id": B})
+
+    ground.admin.execute("DELETE FROM users WHERE id = %s", [B])
+
+    assert [ground.count(table) for table in tables] == [0] * len(tables)
+    assert ground.rows("SELECT actor_user_id FROM domain_events") == [{"actor_user_id": None}]

@@ -26,7 +26,9 @@ def _plan_page(world: World, *, page_size: int) -> routes.Planned:
     """One page, as a worker does it: claim, plan, nothing else."""
     token = uuid4()
     (claimed,) = outbox.claim(world.worker, world.due(), lease_token=token, lease=LEASE, suspects=False, limit=1).fetchall()
-    planned = routes.Plan(claimed.outbox_id, plan.channels_of(claimed), [routes.InboxWords("default", "title", "message")])
+    planned = routes.Plan(
+        claimed.outbox_id, plan.channels_of(claimed), [{"locale": "default", "title": "title", "message": "message"}]
+    )
     return routes.plan(world.worker, [planned], lease_token=token, page_size=page_size)
 
 

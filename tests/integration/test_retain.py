@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.events import choose, fan_out_all, happen, prefer, watch
 from tests.integration.forgetting import DAY, RULES, apply, make_dead_letter, make_inbox_row
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.outcomes import Failure, FailureClass
@@ -120,6 +121,56 @@ def test_a_hidden_inbox_row_goes_a_week_later(world: World) -> None:
     assert apply(world).forgotten["notifications"] == 0
     world.pass_time(DAY * 2)
     assert apply(world).forgotten["notifications"] == 1
+
+
+@pytest.mark.parametrize(("days", "kept"), [(181, 1), (729, 1), (731, 0)])
+def test_a_saved_inbox_row_is_kept_for_two_years(world: World, days: int, kept: int) -> None:
+    world.add_user()
+    make_inbox_row(world)
+    world.admin.execute("UPDATE notifications SET saved_at = tocsin_now()")
+    world.pass_time(DAY * days)
+
+    apply(world)
+
+    assert world.count("notifications") == kept
+
+
+def test_an_inbox_row_takes_along_what_people_did_with_it(world: World) -> None:
+    user_id = world.add_user()
+    world.accept(channels=["in_app"], audience={"kind": "tenant"})
+    world.dispatch()
+    world.admin.execute(
+        "INSERT INTO notification_reads (notification_id, user_id, tenant_id) SELECT id, %s, tenant_id FROM notifications",
+        [user_id],
+    )
+    world.pass_time(DAY * 181)
+
+    apply(world)
+
+    assert [world.count(table) for table in ("notifications", "notification_reads")] == [0, 0]
+
+
+def test_what_a_person_chose_themselves_is_kept_for_ever(world: World) -> None:
+    world.add_user()
+    choose(world, "alice", subscribed=False)
+    watch(world, "alice")
+    prefer(world, "alice", enabled=False)
+    world.pass_time(DAY * 4000)
+
+    apply(world)
+
+    assert [world.count(table) for table in ("notification_threads", "watches", "preferences")] == [1, 1, 1]
+
+
+def test_an_event_that_waits_for_the_fan_out_is_kept_however_old(world: World) -> None:
+    happen(world, event_id="passed")
+    fan_out_all(world)
+    happen(world, event_id="waits")
+    world.pass_time(DAY * 400)
+
+    apply(world)
+
+    assert [row["event_id"] for row in world.rows("SELECT event_id FROM domain_events")] == ["waits"]
 
 
 def test_a_condition_that_is_still_open_is_kept_for_ever(world: World) -> None:

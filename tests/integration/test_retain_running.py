@@ -4,7 +4,18 @@ from itertools import pairwise
 
 import pytest
 
-from tests.integration.forgetting import DAY, RULES, apply, make_dead_letter, make_inbox_row, make_malformed, make_system_event
+from tests.events import took_part
+from tests.integration.forgetting import (
+    DAY,
+    RULES,
+    apply,
+    make_dead_letter,
+    make_email_log_row,
+    make_event,
+    make_inbox_row,
+    make_malformed,
+    make_system_event,
+)
 from tests.world import World
 from tocsin.retain import Report
 
@@ -50,13 +61,20 @@ def test_without_any_time_nothing_is_touched(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", ["malformed_intents", "records", "dead_letters", "notifications", "rate_limits", "admin_system_events"]
-)
+    "table",
+    [
+        "malformed_intents", "records", "dead_letters", "notifications", "rate_limits", "admin_system_events", "domain_events",
+        "notification_email_log", "notification_threads",
+    ],
+)  # fmt: skip
 def test_a_row_that_someone_holds_is_skipped_and_not_waited_for(world: World, table: str) -> None:
     world.add_user()
     make_malformed(world)
     make_system_event(world)
     make_inbox_row(world)
+    make_event(world)
+    make_email_log_row(world)
+    took_part(world, "alice", "comment")
     world.admin.execute("DELETE FROM records")
     make_dead_letter(world)
     world.pass_time(DAY * 400)

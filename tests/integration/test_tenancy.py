@@ -1,12 +1,14 @@
 """No read or write crosses tenants, even with a forgotten WHERE."""
 
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
 from psycopg import Connection
 
 from tests.content import add_suppression, add_template, add_type
+from tests.events import choose, happen, route, watch
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin import keys
 from tocsin.database import key_transaction, tenant_transaction
@@ -16,7 +18,8 @@ from tocsin.store import api_keys
 READABLE = (
     "tenants", "users", "devices", "api_keys", "rate_limits", "records", "routes", "attempts", "dead_letters",
     "malformed_intents", "outbox", "notifications", "admin_system_events", "templates", "notification_types",
-    "provider_configs", "suppressions", "provider_events", "audit_logs",
+    "provider_configs", "suppressions", "provider_events", "audit_logs", "domain_events", "event_routing", "watches",
+    "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads",
 )  # fmt: skip
 
 
@@ -57,9 +60,43 @@ def two(world: World) -> World:
             "INSERT INTO admin_system_events (event_type, severity, description, tenant_id) VALUES ('e', 'low', 'd', %s)",
             [tenant],
         )
+        _people(world, tenant)
     for tenant in (TENANT, OTHER_TENANT):
         world.accept(tenant=tenant)
     return world
+
+
+def _people(world: World, tenant: UUID) -> None:
+    """What alice wants to hear, was told and did, and an event."""
+    route(world, tenant=tenant)
+    watch(world, "alice", tenant=tenant)
+    choose(world, "alice", subscribed=True, tenant=tenant)
+    happen(world, tenant=tenant)
+    of_alice = {
+        "preferences": "(id, tenant_id, user_id, channel) SELECT gen_random_uuid(), tenant_id, id, 'email'",
+        "notification_email_log": """(tenant_id, recipient_user_id, notification_id, route_id, generation, channel,
+            notification_type, sent_at) SELECT tenant_id, id, gen_random_uuid(), 'r', 1, 'email', 't', tocsin_now()""",
+        "digests": """(tenant_id, user_id, thread_kind, thread_id, notification_id, outbox_id)
+            SELECT tenant_id, id, 'k', '1',
+                   (SELECT notification_id FROM records WHERE records.tenant_id = users.tenant_id LIMIT 1), gen_random_uuid()""",
+        "notification_reads": """(notification_id, user_id, tenant_id, read_at)
+            SELECT (SELECT id FROM notifications WHERE notifications.tenant_id = users.tenant_id LIMIT 1), id, tenant_id,
+                   tocsin_now()""",
+    }
+    for table, row in of_alice.items():
+        world.admin.execute(f"INSERT INTO {table} {row} FROM users WHERE tenant_id = %s", [tenant])  # type: ignore[call-overload]
+
+
+def test_every_table_of_a_tenant_is_looked_at_here(world: World) -> None:
+    of_the_service = {"lanes", "domain_events_processed"}
+    tables = {row["tablename"] for row in world.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
+
+    assert {table for table in tables if "yoyo" not in table} - of_the_service == set(READABLE)
+
+
+def test_the_fan_outs_cursor_is_none_of_the_applications_business(world: World) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        _select(world.app, TENANT, "SELECT * FROM domain_events_processed")
 
 
 def _select(conn: Connection[Any], tenant: Any, query: str) -> list[tuple[Any, ...]]:
@@ -94,6 +131,11 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "DELETE FROM notification_types RETURNING tenant_id",
         "UPDATE provider_configs SET priority = 5 RETURNING tenant_id",
         "DELETE FROM suppressions RETURNING tenant_id",
+        "UPDATE event_routing SET subscribe_actor = false RETURNING tenant_id",
+        "DELETE FROM watches RETURNING tenant_id",
+        "UPDATE notification_threads SET subscribed = false RETURNING tenant_id",
+        "UPDATE preferences SET enabled = false RETURNING tenant_id",
+        "DELETE FROM notification_reads RETURNING tenant_id",
     ],
 )
 def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: World, statement: str) -> None:
@@ -114,6 +156,14 @@ def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: Worl
         "UPDATE suppressions SET tenant_id = '{other}'",
         """INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id)
            VALUES (gen_random_uuid(), '{other}', 'x', 'x', 'x', 'x')""",
+        """INSERT INTO domain_events (tenant_id, event_id, type, source, notification_id, occurred_at, recorded_at)
+           VALUES ('{other}', 'spy', 't', 's', gen_random_uuid(), tocsin_now(), tocsin_now())""",
+        "INSERT INTO event_routing (tenant_id, event_type, rules) VALUES ('{other}', 'spy', '{{}}')",
+        "UPDATE event_routing SET tenant_id = '{other}'",
+        "UPDATE watches SET tenant_id = '{other}'",
+        "UPDATE notification_threads SET tenant_id = '{other}'",
+        "UPDATE preferences SET tenant_id = '{other}'",
+        "UPDATE notification_reads SET tenant_id = '{other}'",
         "UPDATE users SET tenant_id = '{other}'",
         "UPDATE records SET tenant_id = '{other}'",
         "UPDATE notifications SET tenant_id = '{other}'",
@@ -136,6 +186,24 @@ def test_a_device_cannot_be_hung_on_another_tenants_user(two: World) -> None:
             f"""INSERT INTO devices (id, tenant_id, user_id, platform, token)
                 VALUES (gen_random_uuid(), '{TENANT}', '{theirs}', 'fcm', 'ours')""",
         )
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "watches (tenant_id, user_id, scope, level) VALUES ('{ours}', '{theirs}', 's', 'all')",
+        """notification_threads (tenant_id, user_id, thread_kind, thread_id, subscribed, reason)
+           VALUES ('{ours}', '{theirs}', 'k', '1', true, 'manual')""",
+        "preferences (id, tenant_id, user_id, channel) VALUES (gen_random_uuid(), '{ours}', '{theirs}', 'email')",
+        "notification_reads (notification_id, user_id, tenant_id) SELECT id, '{theirs}', '{ours}' FROM notifications",
+    ],
+    ids=["watch", "thread", "preference", "read"],
+)
+def test_nothing_of_ours_can_be_hung_on_another_tenants_user(two: World, row: str) -> None:
+    theirs = two.one("SELECT id FROM users WHERE tenant_id = %(t)s", t=OTHER_TENANT)
+
+    with pytest.raises((psycopg.errors.ForeignKeyViolation, psycopg.errors.InsufficientPrivilege)):
+        _select(two.app, TENANT, f"INSERT INTO {row.format(ours=TENANT, theirs=theirs)}")
 
 
 def test_a_push_goes_to_no_device_of_another_tenant(two: World) -> None:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.template.reading import Template, listed, of_type
+from tests.template.reading import Template, listed, named, of_type
 
 # (resource, statement id): why it may be wide
 WIDE_ACTIONS = {
@@ -62,6 +62,16 @@ def roles_take_only_known_managed_policies(template: Template) -> list[str]:
     ]
 
 
+def functions_may_read_the_secrets_they_are_told_of_and_no_others(template: Template) -> list[str]:
+    secrets = set(of_type(template, "AWS::SecretsManager::Secret"))
+    violations = []
+    for name, each in of_type(template, "AWS::Lambda::Function").items():
+        told = {named(value) for value in each.get("Environment", {}).get("Variables", {}).values()} & secrets
+        allowed = _readable(template, str(named(each.get("Role")))) & secrets
+        violations += [f"{name}: {secret}" for secret in sorted(map(str, told ^ allowed))]
+    return violations
+
+
 def email_is_sent_only_with_our_sender(template: Template) -> list[str]:
     return [
         name
@@ -115,6 +125,15 @@ def _allowing(template: Template) -> Iterator[tuple[str, Statement]]:
 def _allowing_of_roles(template: Template) -> Iterator[tuple[str, Statement]]:
     roles = of_type(template, "AWS::IAM::Role")
     return ((name, statement) for name, statement in _allowing(template) if name in roles)
+
+
+def _readable(template: Template, role: str) -> set[str | None]:
+    return {
+        named(resource)
+        for name, statement in _allowing_of_roles(template)
+        if name == role and "secretsmanager:GetSecretValue" in listed(statement.get("Action"))
+        for resource in listed(statement.get("Resource"))
+    }
 
 
 def _through_secrets_manager(condition: dict[str, Any]) -> bool:

@@ -5,8 +5,13 @@ import re
 from tests.template.reading import Template, listed, named, of_type
 
 FUNCTION = "AWS::Lambda::Function"
-# One connection each; the smallest database class that we recommend takes more.
-DATABASE_CONNECTIONS = 100
+# One connection each. The smallest class that we recommend has 2 GiB, of which RDS makes some 200 connections.
+DATABASE_CONNECTIONS = 120
+LEAST_MEMORY = 512
+# function: why it may have less
+SMALL = {"LiveFunction": "it waits, which bills by the memory and needs no processor"}
+# Lambda's limit for the policy that says who may call a function, and what one route takes of it with a long stack name.
+CALLERS_POLICY, ONE_CALLER = 20480, 500
 RATE = re.compile(r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(.+\)")
 SECRET_NAME = re.compile(r"(?i)pass|secret|token|key")
 API_WAITS = 29
@@ -17,7 +22,7 @@ def functions_say_how_much_memory_and_time_they_need(template: Template) -> list
     return [
         f"{name}: memory {each.get('MemorySize')}, timeout {each.get('Timeout')}"
         for name, each in of_type(template, FUNCTION).items()
-        if not each.get("Timeout") or int(each.get("MemorySize", 0)) < 512
+        if not each.get("Timeout") or int(each.get("MemorySize", 0)) < (256 if name in SMALL else LEAST_MEMORY)
     ]
 
 
@@ -67,6 +72,13 @@ def functions_behind_http_answer_in_time(template: Template) -> list[str]:
     timeouts = {name: int(of_type(template, FUNCTION)[name]["Timeout"]) for name in behind}
     late = [f"{name}: {timeout} s" for name, timeout in timeouts.items() if timeout > API_WAITS]
     return late if behind else ["no function is behind HTTP"]
+
+
+def functions_have_room_for_all_who_call_them(template: Template) -> list[str]:
+    """SAM lets each route in by a statement of its own; too many of them fail only when they are deployed."""
+    callers = [named(each["FunctionName"]) for each in of_type(template, "AWS::Lambda::Permission").values()]
+    crowded = {name for name in of_type(template, FUNCTION) if callers.count(name) * ONE_CALLER > CALLERS_POLICY}
+    return [f"{name}: {callers.count(name)} callers" for name in sorted(crowded)]
 
 
 def leases_outlive_the_worker(template: Template) -> list[str]:

@@ -106,6 +106,25 @@ def services_send_only_on_our_behalf(template: Template) -> list[str]:
     ]
 
 
+def rules_may_send_where_they_point(template: Template) -> list[str]:
+    """EventBridge drops, without a word, what a queue does not admit: the event and its dead letter alike."""
+    admitted = {
+        (named(queue), named(source))
+        for policy in of_type(template, "AWS::SQS::QueuePolicy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow" and statement["Principal"] == {"Service": "events.amazonaws.com"}
+        for source in listed(statement.get("Condition", {}).get("ArnEquals", {}).get("aws:SourceArn"))
+        for queue in policy["Queues"]
+    }
+    return [
+        f"{name}: {named(place)}"
+        for name, each in of_type(template, "AWS::Events::Rule").items()
+        for target in each["Targets"]
+        for place in (target["Arn"], target.get("DeadLetterConfig", {}).get("Arn"))
+        if named(place) in of_type(template, QUEUE) and (named(place), name) not in admitted
+    ]
+
+
 def email_events_prove_every_outcome(template: Template) -> list[str]:
     required = {"send", "delivery", "bounce", "complaint", "reject", "deliveryDelay"}
     destinations = of_type(template, "AWS::SES::ConfigurationSetEventDestination")

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from typing import Any
 
 from tests.template.checks_of_functions import SECRET_NAME
 from tests.template.checks_of_queues import consumed_queues, dead_letter_queues
@@ -10,6 +11,9 @@ from tests.template.reading import ROOT, Template, named, of_type
 
 ALARM = "AWS::CloudWatch::Alarm"
 LIMITS = {"AllowedPattern", "AllowedValues", "MinValue"}
+# alarm: which of its metrics ring nothing
+FORGIVING = {"ServerErrorsAlarm": "it takes off what LiveFunction turned away"}
+WAITS = {"LiveFunction": 20}  # seconds, on purpose
 SECRET_ATTRIBUTE = re.compile(r"\{\{resolve:|SecretString|Password", re.IGNORECASE)
 
 
@@ -54,15 +58,20 @@ def messages_that_wait_ring_an_alarm(template: Template) -> list[str]:
 def functions_that_fail_ring_an_alarm(template: Template) -> list[str]:
     """Errors, throttles and slowness of every function that no failure destination watches: those behind HTTP and queues."""
     caught = {named(each["FunctionName"]) for each in of_type(template, "AWS::Lambda::EventInvokeConfig").values()}
-    watched = {
-        (stat["Metric"]["MetricName"], named(dimension["Value"]))
-        for each in of_type(template, ALARM).values()
-        for stat in (metric["MetricStat"] for metric in each.get("Metrics", []) if "MetricStat" in metric)
-        for dimension in stat["Metric"].get("Dimensions", [])
-    }
+    watched = {pair for name, each in of_type(template, ALARM).items() if name not in FORGIVING for pair in _watched(each)}
     wanted = ("Errors", "Invocations", "Throttles", "Duration")
     functions = [name for name in of_type(template, "AWS::Lambda::Function") if name not in caught]
     return [f"{name}: {metric}" for name in functions for metric in wanted if (metric, name) not in watched]
+
+
+def slowness_rings_above_what_is_meant_and_below_the_timeout(template: Template) -> list[str]:
+    functions = of_type(template, "AWS::Lambda::Function")
+    return [
+        f"{alarm}: {name} at {each['Threshold']} ms"
+        for alarm, each in of_type(template, ALARM).items()
+        for metric, name in _watched(each)
+        if metric == "Duration" and not WAITS.get(str(name), 0) < each["Threshold"] / 1000 < int(functions[str(name)]["Timeout"])
+    ]
 
 
 def a_silent_sweep_rings_an_alarm(template: Template) -> list[str]:
@@ -134,6 +143,16 @@ def layers_are_built_for_their_functions(sam: Template) -> list[str]:
         and (ROOT / each["Properties"]["ContentUri"] / "requirements.txt").exists()
         and each.get("Metadata") != {"BuildMethod": runtime, "BuildArchitecture": architecture}
     ]
+
+
+def _watched(alarm: dict[str, Any]) -> set[tuple[str, str | None]]:
+    """What the alarm looks at, whether it names one metric or reckons with several: each metric, and the resource it is of."""
+    metrics = [each["MetricStat"]["Metric"] for each in alarm.get("Metrics", []) if "MetricStat" in each]
+    return {
+        (metric["MetricName"], named(dimension["Value"]))
+        for metric in (metrics or [alarm])
+        for dimension in metric.get("Dimensions", [])
+    }
 
 
 def _top_level_names(module: ast.Module) -> set[str]:

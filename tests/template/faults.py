@@ -6,6 +6,7 @@ from typing import Any
 from tests.template import checks_of_access as access
 from tests.template import checks_of_data as data
 from tests.template import checks_of_functions as functions
+from tests.template import checks_of_pages as pages
 from tests.template import checks_of_queues as queues
 from tests.template import checks_of_watching as watching
 from tests.template.checks import Check
@@ -33,6 +34,15 @@ def _instead(key: str, **other: Any) -> Any:
     return lambda there: {name: value for name, value in there.items() if name != key} | other
 
 
+def _admitted_to(policy: str, rule: int) -> tuple[str | int, ...]:
+    return _at(policy, "PolicyDocument", "Statement", 1, "Condition", "ArnEquals", "aws:SourceArn", rule)
+
+
+def _more_callers_of(function: str, count: int) -> Any:
+    caller = {"Type": "AWS::Lambda::Permission", "Properties": {"FunctionName": {"Ref": function}}}
+    return lambda there: {**there, **{f"Caller{number}": caller for number in range(count)}}
+
+
 _EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
 _VARIABLES = ("Environment", "Variables")
 _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
@@ -40,10 +50,12 @@ _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.
 _OF_FUNCTIONS = [
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("SweepFunction", "Timeout")),
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("SweepFunction", "MemorySize"), 128),
+    Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("LiveFunction", "MemorySize"), 128),
     Fault(functions.functions_run_python_on_arm64, _at("IntakeFunction", "Architectures"), ["x86_64"]),
     Fault(functions.functions_are_traced, _at("IntakeFunction", "TracingConfig")),
     Fault(functions.functions_reserve_concurrency, _at("ManageFunction", "ReservedConcurrentExecutions")),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "IntakeConcurrency", "Default"), 80),
+    Fault(functions.functions_together_leave_connections_free, ("Parameters", "LiveConcurrency", "Default"), 40),
     Fault(functions.functions_have_a_role_of_their_own, _at("ManageFunction", "Role", "Fn::GetAtt", 0), "DispatchRole"),
     Fault(functions.functions_log_json_to_a_group_of_their_own, _at("ManageFunction", "LoggingConfig")),
     Fault(
@@ -52,6 +64,8 @@ _OF_FUNCTIONS = [
         "Text",
     ),
     Fault(functions.functions_behind_http_answer_in_time, _at("InboxApiFunction", "Timeout"), 30),
+    Fault(functions.functions_behind_http_answer_in_time, _at("LiveFunction", "Timeout"), 30),
+    Fault(functions.functions_have_room_for_all_who_call_them, ("Resources",), _more_callers_of("ManageFunction", 7)),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", "Timeout"), 60),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", *_VARIABLES, "LEASE_SECONDS"), "60"),
     Fault(functions.variables_hold_no_secrets, _at("DispatchFunction", *_VARIABLES), _and(SENDGRID_API_KEY="SG.x1")),
@@ -67,6 +81,7 @@ _OF_FUNCTIONS = [
     Fault(functions.asynchronous_functions_have_a_failure_destination, ("Resources", "MigrateFunctionEventInvokeConfig")),
     Fault(functions.deliveries_have_a_dead_letter_queue, _at("SweepFunctionEveryMinute", "Target", "DeadLetterConfig")),
     Fault(functions.deliveries_have_a_dead_letter_queue, _at("IntentRule", "Targets", 0, "DeadLetterConfig")),
+    Fault(functions.deliveries_have_a_dead_letter_queue, _at("DomainEventRule", "Targets", 0, "DeadLetterConfig")),
     Fault(functions.deliveries_have_a_dead_letter_queue, _at("FeedbackSubscription", "RedrivePolicy")),
     Fault(functions.schedules_say_how_often_to_retry, _at("SweepFunctionEveryMinute", "Target", "RetryPolicy")),
     Fault(functions.schedules_are_spelled_right, _at("SweepFunctionEveryMinute", "ScheduleExpression"), "rate(1 minutes)"),
@@ -103,6 +118,8 @@ _OF_QUEUES = [
         queues.services_send_only_on_our_behalf,
         _at("FeedbackTopicPolicy", "PolicyDocument", "Statement", 1, "Condition"),
     ),
+    Fault(queues.rules_may_send_where_they_point, _admitted_to("IntakeQueuePolicy", 1)),
+    Fault(queues.rules_may_send_where_they_point, _admitted_to("IntakeDeadLetterQueuePolicy", 0)),
     Fault(queues.email_events_prove_every_outcome, _at("EmailEventDestination", *_EVENT_TYPES), ["send", "bounce"]),
     Fault(queues.email_events_prove_every_outcome, _at("EmailEventDestination", "EventDestination", "Enabled"), False),
     Fault(queues.email_travels_encrypted, _at("EmailConfigurationSet", "DeliveryOptions", "TlsPolicy"), "OPTIONAL"),
@@ -127,6 +144,15 @@ _OF_ACCESS = [
         access.roles_take_only_known_managed_policies,
         _at("DispatchRole", "ManagedPolicyArns", 0),
         "arn:aws:iam::aws:policy/AdministratorAccess",
+    ),
+    Fault(
+        access.functions_may_read_the_secrets_they_are_told_of_and_no_others,
+        _at("LiveFunctionRole", *_FIRST_STATEMENT, "Resource", 1),
+    ),
+    Fault(
+        access.functions_may_read_the_secrets_they_are_told_of_and_no_others,
+        _at("IntakeFunctionRole", *_FIRST_STATEMENT, "Resource"),
+        lambda there: [there, {"Ref": "UserTokenSecret"}],
     ),
     Fault(
         access.email_is_sent_only_with_our_sender,
@@ -163,10 +189,12 @@ _OF_DATA = [
     ),
     Fault(data.databases_cannot_be_reached_from_the_internet, _at("SubnetA"), _and(MapPublicIpOnLaunch=True)),
     Fault(data.secrets_are_generated_and_encrypted, _at("UnsubscribeSecret"), _and(SecretString="hunter2")),
+    Fault(data.secrets_are_generated_and_encrypted, _at("UserTokenSecret"), _and(SecretString="hunter2")),
     Fault(data.secrets_are_generated_and_encrypted, _at("AppDatabaseSecret"), _and(SecretString="hunter2")),
     Fault(data.secrets_are_generated_and_encrypted, _at("AdminKeySecret", "KmsKeyId")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "IntakeFunction", "DependsOn")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "FeedbackFunction", "DependsOn")),
+    Fault(data.the_schema_comes_before_the_code, ("Resources", "LiveFunction", "DependsOn")),
     Fault(
         data.the_schema_comes_before_the_code,
         _at("IntakeFunction", *_VARIABLES),
@@ -174,6 +202,18 @@ _OF_DATA = [
     ),
     Fault(data.the_migration_runs_when_a_migration_changes, _at("Migration", "Migrations")),
     Fault(data.the_network_exists_before_the_migration, _at("Migration", "Needs")),
+]
+
+_CORS = _at("HttpApi", "Body", "x-amazon-apigateway-cors")
+_CONFIGURED = (*_CORS, "Fn::If", 1)
+_OF_PAGES = [
+    Fault(pages.pages_may_do_what_people_may, _CORS),
+    Fault(pages.pages_may_do_what_people_may, (*_CONFIGURED, "allowMethods"), ["GET", "PUT", "POST", "DELETE"]),
+    Fault(pages.pages_may_send_and_read_the_headers_they_need, _CORS),
+    Fault(pages.pages_may_send_and_read_the_headers_they_need, (*_CONFIGURED, "allowHeaders", 2)),
+    Fault(pages.pages_may_send_and_read_the_headers_they_need, (*_CONFIGURED, "exposeHeaders")),
+    Fault(pages.pages_ask_once_and_not_before_every_request, (*_CONFIGURED, "maxAge")),
+    Fault(pages.pages_come_without_cookies, _CONFIGURED, _and(allowCredentials=True)),
 ]
 
 _PLAIN_LINE = '{"requestId": "$context.requestId", "path": "$context.path"}'
@@ -187,6 +227,10 @@ _OF_WATCHING = [
     Fault(watching.messages_that_wait_ring_an_alarm, ("Resources", "FeedbackQueueAgeAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "HttpErrorsAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, _at("QueueErrorsAlarm", "Metrics", 3)),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "LiveFullAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "LiveDurationAlarm")),
+    Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("LiveDurationAlarm", "Threshold"), 20000),
+    Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("HttpDurationAlarm", "Threshold"), 10000),
     Fault(watching.a_silent_sweep_rings_an_alarm, ("Resources", "SweepSilentAlarm")),
     Fault(watching.a_silent_sweep_rings_an_alarm, _at("SweepSilentAlarm", "TreatMissingData"), "notBreaching"),
     Fault(watching.logs_end_and_are_encrypted, _at("ApiLogs", "RetentionInDays")),
@@ -207,7 +251,7 @@ _OF_WATCHING = [
     Fault(watching.parameters_hold_no_secrets, ("Parameters",), _and(DatabasePassword={"Type": "String", "Default": ""})),
 ]
 
-ON_TRANSLATED: tuple[Fault, ...] = (*_OF_FUNCTIONS, *_OF_QUEUES, *_OF_ACCESS, *_OF_DATA, *_OF_WATCHING)
+ON_TRANSLATED: tuple[Fault, ...] = (*_OF_FUNCTIONS, *_OF_QUEUES, *_OF_ACCESS, *_OF_DATA, *_OF_PAGES, *_OF_WATCHING)
 ON_SAM: tuple[Fault, ...] = (
     Fault(watching.handlers_exist, ("Resources", "IntakeFunction", "Properties", "CodeUri"), "functions/nowhere"),
     Fault(watching.handlers_exist, ("Globals", "Function", "Handler"), "app.handle"),

@@ -30,20 +30,20 @@ def sam_template() -> Template:
 
 
 @cache
-def _translated() -> Template:
+def _translated(**given: str) -> Template:
     template = sam_template()
     for resource in template["Resources"].values():
         # The translator wants code that is already uploaded.
         for place in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
             resource["Properties"][place] = "s3://uploads/code.zip"
-    parameters = {**REQUIRED, "AWS::Region": _Region.region_name}
+    parameters = {**REQUIRED, "AWS::Region": _Region.region_name, **given}
     translated: Template = Translator({}, Parser(), boto_session=_Region()).translate(template, parameters)
     return translated
 
 
-def translated() -> Template:
-    """A copy of what SAM makes of template.yaml in the cloud."""
-    return copy.deepcopy(_translated())
+def translated(**parameters: str) -> Template:
+    """A copy of what SAM makes of template.yaml in the cloud; a few parameters it fills in itself."""
+    return copy.deepcopy(_translated(**parameters))
 
 
 def settled(template: Template, **parameters: str) -> Template:

@@ -1,5 +1,8 @@
 """The template keeps every rule we have, however its parameters are chosen."""
 
+import re
+from typing import Any
+
 import pytest
 
 from tests.template import checks, reading
@@ -84,6 +87,43 @@ def test_unsubscribe_links_lead_to_the_api_unless_another_address_is_given() -> 
 
     assert led["https://notify.example.com"] == "https://notify.example.com"
     assert led[""] == reading.translated()["Outputs"]["ApiUrl"]["Value"]
+
+
+@pytest.mark.parametrize("given", ["*", "https://app.example.com", "https://app.example.com,http://localhost:3000"])
+def test_pages_of_the_given_origins_may_call_the_api(given: str) -> None:
+    cors = _cors(given)
+
+    assert cors["allowOrigins"] == {"Fn::Split": [",", given]}, "CloudFormation makes a list of it"
+    assert set(cors) == {"allowOrigins", "allowMethods", "allowHeaders", "exposeHeaders", "maxAge"}
+
+
+def test_without_origins_no_page_elsewhere_may_call_the_api() -> None:
+    assert _cors("") is None
+
+
+def _cors(origins: str) -> Any:
+    translated = reading.translated(InboxOrigins=origins)  # SAM itself fills this parameter in
+    api = reading.settled(translated, InboxOrigins=origins)["Resources"]["HttpApi"]
+    return api["Properties"]["Body"].get("x-amazon-apigateway-cors")
+
+
+@pytest.mark.parametrize(
+    ("origins", "is_accepted"),
+    [
+        ("", True),
+        ("*", True),
+        ("https://*", True),
+        ("https://app.example.com,http://localhost:3000", True),
+        ("app.example.com", False),
+        ("https://app.example.com/", False),
+        ("https://app.example.com, https://other.example.com", False),
+        ("https://*.example.com", False),
+    ],
+)
+def test_origins_are_written_as_browsers_send_them(origins: str, is_accepted: bool) -> None:
+    pattern = reading.sam_template()["Parameters"]["InboxOrigins"]["AllowedPattern"]
+
+    assert bool(re.fullmatch(pattern, origins)) is is_accepted
 
 
 def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:

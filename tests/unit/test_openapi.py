@@ -3,12 +3,26 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit.http_events import an_event, ask
-from tocsin.api import asking, managing, providing, sending, service, suppressing, wording
+from tocsin.api import (
+    asking,
+    assets,
+    gathering,
+    inbox,
+    managing,
+    providing,
+    sending,
+    service,
+    suppressing,
+    telling,
+    wording,
+)
+from tocsin.cloud_events import BATCHED, STRUCTURED
 from tocsin.http import Endpoint, door
 from tocsin.keys import SCOPES
 
@@ -52,10 +66,11 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 
 def test_every_list_of_endpoints_is_served() -> None:
-    modules = (sending, asking, managing, wording, suppressing, providing, service)
+    modules = (sending, telling, asking, inbox, managing, gathering, wording, suppressing, providing, service)
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
+    others = [*suppressing.PUBLIC_ENDPOINTS, *inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
 
-    assert {endpoint.route for endpoint in [*listed, *suppressing.PUBLIC_ENDPOINTS]} == SERVED
+    assert {endpoint.route for endpoint in [*listed, *others]} == SERVED
 
 
 def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
@@ -101,19 +116,36 @@ def test_what_needs_a_key_says_so_and_names_its_scope(document: dict[str, Any], 
 def test_what_takes_a_body_describes_it(document: dict[str, Any], endpoint: Endpoint) -> None:
     assert endpoint.body is not None
     operation = dict(operations(document))[endpoint.route]
+    media_type = STRUCTURED if endpoint.route == "POST /v1/events" else "application/json"
 
-    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    schema = operation["requestBody"]["content"][media_type]["schema"]
 
     assert schema == {"$ref": f"#/components/schemas/{endpoint.body.__name__}"}
 
 
-def test_only_the_service_itself_and_unsubscribing_are_open_to_everyone() -> None:
+def test_an_event_is_described_in_the_media_types_that_are_taken(document: dict[str, Any]) -> None:
+    content = document["paths"]["/v1/events"]["post"]["requestBody"]["content"]
+
+    assert {STRUCTURED, BATCHED} <= content.keys()
+    assert content[BATCHED]["schema"]["type"] == "array"
+
+
+@pytest.mark.parametrize("endpoint", [one for one in EVERY if one.is_personal], ids=lambda endpoint: endpoint.route)
+def test_what_is_a_persons_says_how_a_server_names_them(document: dict[str, Any], endpoint: Endpoint) -> None:
+    operation = dict(operations(document))[endpoint.route]
+
+    assert "user_id" in {one["name"] for one in operation["parameters"] if one["in"] == "query"}
+    assert (endpoint.scope, " /v1/inbox" in endpoint.route) == ("inbox", True)
+
+
+def test_only_the_service_itself_the_bell_and_unsubscribing_are_open_to_everyone() -> None:
     assert {one.route for one in EVERY if one.scope is None} == {
         "GET /health",
         "GET /ready",
         "GET /v1/openapi.json",
         "GET /u/{token}",
         "POST /u/{token}",
+        "GET /inbox/{asset}",
     }
 
 

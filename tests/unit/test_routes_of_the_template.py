@@ -11,7 +11,7 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import service
 
-OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/manage"]
+OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage"]
 
 
 class Permissive(yaml.SafeLoader):

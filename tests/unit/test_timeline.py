@@ -29,6 +29,7 @@ def a_route(**special: Any) -> dict[str, Any]:
         "reason": "",
         "provider": "",
         "deferral_count": 0,
+        "audience_reason": "",
         "deferred_at": None,
         "deferred_reason": "",
         "next_attempt_at": None,

@@ -1,12 +1,13 @@
 """Unsubscribe tokens: what was signed is read back, and nothing else is."""
 
+import base64
 from uuid import UUID
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin.unsubscribe_tokens import Subject, address_hash, sign, verify
+from tocsin.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
 
 SECRET = b"a secret of the installation"
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
@@ -78,3 +79,20 @@ def test_a_token_that_was_cut_is_not_ours(cut: int) -> None:
 
     assert verify(token[:-cut], SECRET) is None
     assert verify(token[cut:], SECRET) is None
+
+
+@given(tenant=st.uuids(), user=st.uuids(), kind=NAMES, thread=NAMES)
+def test_a_thread_that_was_signed_is_read_back(tenant: UUID, user: UUID, kind: str, thread: str) -> None:
+    subject = ThreadSubject(tenant, user, kind, thread)
+
+    assert verify(sign_thread(subject, SECRET), SECRET) == subject
+    assert verify(sign_thread(subject, b"another"), SECRET) is None
+
+
+def test_a_token_for_a_type_never_speaks_of_a_thread_nor_the_other_way_round() -> None:
+    content = base64.urlsafe_b64decode(sign(_subject("x" * 20), SECRET) + "==")[:-16]
+
+    forged = ThreadSubject(UUID(bytes=content[:16]), UUID(bytes=content[16:32]), "x", "y")
+
+    assert isinstance(verify(sign(_subject(), SECRET), SECRET), Subject)
+    assert isinstance(verify(sign_thread(forged, SECRET), SECRET), ThreadSubject)

@@ -10,7 +10,7 @@ from psycopg import Connection, errors
 from tocsin import nudge
 from tocsin.database import tenant_round_trip
 from tocsin.ids import uuid7
-from tocsin.intents import Intent
+from tocsin.intents import AddressAudience, Intent, ScopeAudience
 from tocsin.store import rate_limits, records
 
 FARTHEST_SEND = timedelta(days=365)
@@ -200,13 +200,13 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
         "notification_type": intent.type,
         "audience_kind": audience.kind,
         "recipient_user_ids": list(dict.fromkeys(audience.user_ids)) if audience.kind == "users" else [],
-        "audience": {"email": audience.email, "phone": audience.phone} if audience.kind == "address" else None,
+        "audience": _audience(intent),
         "payload": intent.payload,
         "template": intent.template,
         "channels": intent.channels,
         "priority": intent.priority,
-        "thread_kind": intent.thread.kind if intent.thread else None,
-        "thread_id": intent.thread.id if intent.thread else None,
+        "thread_kind": intent.about.kind if intent.about else None,
+        "thread_id": intent.about.id if intent.about else None,
         "trigger_depth": 0,
         "retry_max_attempts": intent.retry.max_attempts,
         "retry_backoff": intent.retry.backoff,
@@ -215,6 +215,16 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
         "send_at": _text(intent.send_at),
         "expires_at": _text(intent.expires_at),
     }
+
+
+def _audience(intent: Intent) -> dict[str, Any] | None:
+    match intent.audience:
+        case AddressAudience(email=email, phone=phone):
+            return {"email": email, "phone": phone}
+        case ScopeAudience(scope=scope):
+            return {"scope": scope}
+        case _:
+            return None
 
 
 def _text(moment: datetime | None) -> str | None:

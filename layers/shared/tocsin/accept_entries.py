@@ -1,4 +1,4 @@
-"""Accept intents that come by queue or event bus. What cannot be accepted is kept with its reason: not lost, not looped."""
+"""Accept intents and events that come by queue or event bus. What cannot be accepted is kept: not lost, not looped."""
 
 import json
 from dataclasses import dataclass
@@ -22,12 +22,15 @@ from tocsin.accept import (
     accept,
     send_at_is_too_far,
 )
+from tocsin.cloud_events import MAX_DATA, CloudEvent, data_is_too_large
 from tocsin.database import tenant_transaction
-from tocsin.ids import as_uuid
+from tocsin.ids import as_uuid, uuid7
 from tocsin.intents import KEY, MAX_BODY, Intent, errors_of
+from tocsin.record_events import Told, record_events
 from tocsin.store import malformed_intents, tenants
 
 MAX_RAW = 8 * 1024
+INTENT = "tocsin.intent"  # any other detail-type on the bus is a domain event
 ENVELOPE = ("idempotency_key", "tenant_id", "producer")
 
 
@@ -60,7 +63,6 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
     try:
         fields, entry_id, source = _read(entry)
         tenant_id = _tenant(conn, fields, defaults)
-        asked = _asked(fields, entry_id)
         sender = Sender(
             tenant_id,
             producer=str(fields.get("producer") or source),
@@ -68,6 +70,11 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
             rate_subject="intake-queue",
             rate_limit=2_000_000_000,  # the queue itself is the throttle: a limit here could only lose or loop
         )
+        if "specversion" in fields:
+            told = _told({name: part for name, part in fields.items() if name not in ENVELOPE}, fields)
+            (recorded,), _ = record_events(conn, [told], sender=sender, request_id=entry.id, trace_id="")
+            return "duplicate" if recorded.is_duplicate else "accepted"
+        asked = _asked(fields, entry_id)
         (end,), _ = accept(conn, [asked], sender=sender, request_id=entry.id, trace_id="", window=defaults.window)
         if isinstance(end, Accepted):
             return "duplicate" if end.is_replay else "accepted"
@@ -103,8 +110,25 @@ def _read(entry: Entry) -> tuple[dict[str, Any], str, str]:
     if not isinstance(value, dict):
         raise Malformed("schema", "an intent must be an object")
     if "detail-type" in value and isinstance(value.get("detail"), dict):
-        return value["detail"], str(value.get("id") or entry.id), str(value.get("source") or "events")
+        fields = value["detail"] if value["detail-type"] == INTENT else _as_event(value)
+        return fields, str(value.get("id") or entry.id), str(value.get("source") or "events")
     return value, entry.id, "queue"
+
+
+def _as_event(envelope: dict[str, Any]) -> dict[str, Any]:
+    """What EventBridge says of an event, in CloudEvents' words; unless its detail is a CloudEvent already."""
+    detail = envelope["detail"]
+    if "specversion" in detail:
+        return dict(detail)
+    event = {
+        "specversion": "1.0",
+        "id": envelope.get("id"),
+        "source": envelope.get("source"),
+        "type": envelope["detail-type"],
+        "time": envelope.get("time"),
+        "data": {name: part for name, part in detail.items() if name != "tenant_id"},
+    }
+    return event | ({"tenant_id": detail["tenant_id"]} if "tenant_id" in detail else {})
 
 
 def _tenant(conn: Connection[Any], fields: dict[str, Any], defaults: Defaults) -> UUID:
@@ -121,6 +145,20 @@ def _tenant(conn: Connection[Any], fields: dict[str, Any], defaults: Defaults) -
     raise Malformed("unknown_tenant", "there is no such tenant", fields)
 
 
+def _told(value: dict[str, Any], fields: dict[str, Any]) -> Told:
+    if data_is_too_large(value):
+        raise Malformed("too_large", f"/data has more than {MAX_DATA} bytes", fields)
+    try:
+        return Told(CloudEvent.model_validate(value), value.get("data") or {}, uuid7())
+    except ValidationError as error:
+        raise _misshapen(error, fields) from None
+
+
+def _misshapen(error: ValidationError, fields: dict[str, Any]) -> Malformed:
+    wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error))
+    return Malformed("schema", wrong, fields)
+
+
 def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
     key = fields.get("idempotency_key", entry_id)
     producer = fields.get("producer", "")
@@ -132,8 +170,7 @@ def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
     try:
         intent = Intent.model_validate(value)
     except ValidationError as error:
-        wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error))
-        raise Malformed("schema", wrong, fields) from None
+        raise _misshapen(error, fields) from None
     if send_at_is_too_far(intent):
         raise Malformed("schema", "/send_at must be within 365 days", fields)
     return Asked(key, intent, strict_json.fingerprint(value))

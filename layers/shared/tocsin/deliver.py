@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,11 +13,13 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin import gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
+from tocsin import dampening, gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
 from tocsin.channels import Channel, Message, Way, Ways
+from tocsin.database import worker_transaction
 from tocsin.heed import heed
 from tocsin.outcomes import Accepted, Failure, NotSent, Outcome
 from tocsin.provider_feedback import Named, ProviderEvent
+from tocsin.reserve import Reservation, reserve
 from tocsin.store import attempts, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
@@ -47,6 +49,7 @@ class Ready:
     content: rendering.Content
     headers: dict[str, str]
     supersedes: int | None
+    send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
 
     @property
     def channel(self) -> Channel:
@@ -67,6 +70,7 @@ def deliver(
     claimed: list[Claimed],
     *,
     lease_token: UUID,
+    claimed_since: float,
     send_until: float,
     ways: Ways,
     troubled: dict[str, Lane],
@@ -75,21 +79,20 @@ def deliver(
 ) -> None:
     """Take these claimed deliveries to their next recorded state.
 
-    After `send_until` (on this process's monotonic clock) nothing more is handed to a provider. What the providers answered
-    is recorded through `insist`, which finds another connection if this one dies."""
-    ready, settlements = _pass_gate(claimed, ways, troubled, policy)
-    ready, limited = _within_rate(conn, ready)
+    `claimed_since` is when the claim began, on this process's monotonic clock; after `send_until` nothing more is handed to a
+    provider. What the providers answered is recorded through `insist`, which finds another connection if this one dies."""
+    ready, settlements = _pass_gate(claimed, ways, troubled, policy, claimed_since)
+    opened, reservation, limited = _open(conn, ready, lease_token=lease_token)
     settlements += limited
-    opened = _open(conn, ready, lease_token=lease_token)
     sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
     settlements += [_settlement(one, policy) for one in sent]
     insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
     _play_out(sent, policy, insist)
-    _hint(settlements)
+    _hint([*settlements, *reservation.refused], reservation.digests)
 
 
 def _pass_gate(
-    claimed: list[Claimed], ways: Ways, troubled: dict[str, Lane], policy: Policy
+    claimed: list[Claimed], ways: Ways, troubled: dict[str, Lane], policy: Policy, claimed_since: float
 ) -> tuple[list[Ready], list[Settlement]]:
     ready: list[Ready] = []
     settlements: list[Settlement] = []
@@ -109,7 +112,8 @@ def _pass_gate(
         except unsubscribe.SecretUnavailable:
             settlements.append(settling.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
-            ready.append(Ready(one, way, content, headers, decision.supersedes))
+            quiet_in = (decision.before - one.claimed_at).total_seconds() if decision.before else math.inf
+            ready.append(Ready(one, way, content, headers, decision.supersedes, claimed_since + quiet_in))
     return ready, settlements
 
 
@@ -135,15 +139,43 @@ def _within_rate(conn: Connection[Any], ready: list[Ready]) -> tuple[list[Ready]
     return allowed, waiting
 
 
-def _open(conn: Connection[Any], ready: list[Ready], *, lease_token: UUID) -> list[tuple[Ready, Opened]]:
-    """Commit the attempts before anything is sent: a crash from here on leaves evidence."""
+def _open(
+    conn: Connection[Any], ready: list[Ready], *, lease_token: UUID
+) -> tuple[list[tuple[Ready, Opened]], Reservation, list[Settlement]]:
+    """Commit the attempts before anything is sent: a crash from here on leaves evidence.
+
+    What counts against a cap or a window of its recipient is reserved in the same transaction; what is refused ends in it."""
+    reservation = Reservation()
     if not ready:
-        return []
-    openings = [Opening(one.claimed.outbox_id, one.channel.provider, one.supersedes) for one in ready]
-    opened = {one.outbox_id: one for one in attempts.open_all(conn, openings, lease_token=lease_token)}
+        return [], reservation, []
+    counted = [one for one in ready if dampening.concerns(one.claimed)]
+    if counted:
+        with worker_transaction(conn):
+            wanted = [(one.claimed, one.content.title[: rendering.MAX_TITLE]) for one in counted]
+            reservation = reserve(conn, wanted, lease_token=lease_token)
+            ready = [one for one in ready if not dampening.concerns(one.claimed) or one.claimed.outbox_id in reservation.granted]
+            ready, limited = _within_rate(conn, ready)
+            cursor = attempts.open_all(conn, _openings(ready), lease_token=lease_token)
+    else:
+        ready, limited = _within_rate(conn, ready)
+        cursor = attempts.open_all(conn, _openings(ready), lease_token=lease_token)
+    opened = {one.outbox_id: one for one in cursor.fetchall()}
     if late := len(ready) - len(opened):
         log.warning("lost the lease before sending; sent nothing", extra={"count": late})
-    return [(one, opened[one.claimed.outbox_id]) for one in ready if one.claimed.outbox_id in opened]
+    ready = [_as_it_is_now(one, reservation) for one in ready if one.claimed.outbox_id in opened]
+    return [(one, opened[one.claimed.outbox_id]) for one in ready], reservation, limited
+
+
+def _openings(ready: list[Ready]) -> list[Opening]:
+    return [Opening(one.claimed.outbox_id, one.channel.provider, one.supersedes) for one in ready]
+
+
+def _as_it_is_now(ready: Ready, reservation: Reservation) -> Ready:
+    """A digest may have grown until it was closed: its words are those of all that it holds."""
+    payload = reservation.granted.get(ready.claimed.outbox_id)
+    if ready.claimed.audience_kind != "digest" or payload is None or payload == ready.claimed.payload:
+        return ready
+    return replace(ready, content=wordings.of_claimed(replace(ready.claimed, payload=payload)))
 
 
 def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:
@@ -177,6 +209,8 @@ def _send(ready: Ready, attempt: Opened, *, closed: dict[str, str], send_until: 
         return NotSent(reason)
     if time.monotonic() >= send_until:
         return NotSent("time_running_out")
+    if time.monotonic() >= ready.send_before:
+        return NotSent("quiet_hours")
     outcome = ready.channel.send(_message(ready, attempt))
     if isinstance(outcome, Failure) and closes_lane(outcome):
         closed[ready.channel.lane] = f"lane_closed: {outcome.code}"
@@ -253,11 +287,13 @@ def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:
         insist(lambda conn: heed(conn, events))
 
 
-def _hint(settlements: list[Settlement]) -> None:
+def _hint(settlements: list[Settlement], digests: list[tuple[timedelta, UUID]]) -> None:
     """Announce what goes on soon, a second after it is due at the latest."""
     due: dict[int, list[UUID]] = {}
     for one in settlements:
         if one.is_announced and one.delay is not None:
             due.setdefault(math.ceil(one.delay.total_seconds()), []).append(one.outbox_id)
+    for delay, outbox_id in digests:
+        due.setdefault(math.ceil(delay.total_seconds()), []).append(outbox_id)
     if due:
         nudge.nudge_each([(timedelta(seconds=seconds), ids) for seconds, ids in due.items()])

@@ -12,6 +12,7 @@ from psycopg import Connection
 from tocsin import gate, nudge
 from tocsin.channels import PROVIDER_TIMEOUT, Ways
 from tocsin.deliver import Insist, Policy, deliver
+from tocsin.fan_out import fan_out
 from tocsin.plan import plan
 from tocsin.recovery_hints import hint_for
 from tocsin.store import lanes, outbox
@@ -32,6 +33,17 @@ class Worker:
     remaining: Callable[[], timedelta]
     batch_size: int = BATCH_SIZE
     insist: Insist | None = None
+
+
+def spread(conn: Connection[Any], worker: Worker, lease_token: UUID | None = None) -> list[UUID]:
+    """Fan out the domain events that wait. Returns the deliveries to go on with; too many for one worker are announced."""
+    made = fan_out(conn, has_time=lambda: worker.remaining() >= PROVIDER_TIMEOUT + SETTLE_TIME, lease_token=lease_token)
+    if made.look_again:
+        nudge.nudge_fan_out(delay=timedelta(seconds=1))
+    if len(made.deliveries) > BATCH_SIZE * 2:
+        nudge.nudge(made.deliveries)
+        return []
+    return made.deliveries
 
 
 def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker) -> int:
@@ -67,7 +79,8 @@ def _suspects(conn: Connection[Any], batch: list[UUID], worker: Worker) -> int:
 def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: bool) -> tuple[int, list[UUID]]:
     """One claim and all that follows from it. Returns how many rows were claimed, and the deliveries now due."""
     lease_token = uuid4()
-    send_until = time.monotonic() + (min(worker.lease, worker.remaining()) - PROVIDER_TIMEOUT - SETTLE_TIME).total_seconds()
+    claimed_since = time.monotonic()
+    send_until = claimed_since + (min(worker.lease, worker.remaining()) - PROVIDER_TIMEOUT - SETTLE_TIME).total_seconds()
     with conn.pipeline():
         outbox.need_not_last(conn)
         troubled = lanes.all_troubled(conn)
@@ -83,6 +96,7 @@ def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
             conn,
             deliveries,
             lease_token=lease_token,
+            claimed_since=claimed_since,
             send_until=send_until,
             ways=worker.ways,
             troubled={lane.lane: lane for lane in troubled},

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from tocsin import quiet_hours
 from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 
@@ -13,6 +14,7 @@ _AMBIGUOUS_POLICY = {"email": "retry", "push": "retry", "sms": "hold"}
 @dataclass(frozen=True, slots=True)
 class Send:
     supersedes: int | None = None  # the attempt whose answer never came; sending again may be a second copy
+    before: datetime | None = None  # when quiet hours begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,29 @@ def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -
         return End("skipped", f"suppressed: {claimed.suppressed_by}")
     if not _has_address(claimed):
         return End("skipped", "no_address")
+    if not claimed.is_wanted:
+        return End("skipped", f"preference: {claimed.channel} off")
     decision = _after_silence(claimed) if claimed.attempt_open else Send()
-    if isinstance(decision, Send) and lane is not None and lane.is_closed:
+    if isinstance(decision, End):
+        return decision
+    if quiet_until := _quiet_until(claimed):
+        return Defer("quiet_hours", quiet_until)
+    if lane is not None and lane.is_closed:
         return Defer(f"lane_{lane.state}: {lane.reason}", lane.resume_at)
-    return decision
+    return Send(decision.supersedes, _quiet_from(claimed))
+
+
+def _quiet_until(claimed: Claimed) -> datetime | None:
+    """The end of the recipient's quiet hours, if it is quiet there now. What is critical comes through."""
+    if claimed.quiet_start is None or claimed.quiet_end is None or claimed.priority == "critical":
+        return None
+    return quiet_hours.ends_at(claimed.claimed_at, claimed.quiet_start, claimed.quiet_end, claimed.quiet_timezone or "UTC")
+
+
+def _quiet_from(claimed: Claimed) -> datetime | None:
+    if claimed.quiet_start is None or claimed.quiet_end is None or claimed.priority == "critical":
+        return None
+    return quiet_hours.next_start(claimed.claimed_at, claimed.quiet_start, claimed.quiet_end, claimed.quiet_timezone or "UTC")
 
 
 def _after_silence(claimed: Claimed) -> Send | End:

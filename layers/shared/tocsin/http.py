@@ -1,6 +1,7 @@
 """The HTTP door: from an API Gateway event to an endpoint and back, with every failure as a problem document."""
 
 import base64
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -11,12 +12,13 @@ from urllib.parse import unquote_plus
 from uuid import UUID
 
 from aws_lambda_powertools import Logger
-from psycopg import Connection
+from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
-from tocsin import database, intents, keys, principals, problems, strict_json
+from tocsin import database, intents, keys, people, principals, problems, strict_json, user_tokens
 from tocsin.principals import Principal
 from tocsin.problems import Problem
+from tocsin.store import users
 
 Event = dict[str, Any]
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -40,16 +42,19 @@ class Request:
         match = _TRACEPARENT.match(self.headers.get("traceparent", ""))
         return match[1] if match else ""
 
-    def json(self) -> Any:
+    @property
+    def media_type(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def json(self, *media_types: str) -> Any:
         """The body, strictly read. Size first, then type, then syntax, so that the first thing wrong is what is told."""
         if len(self.body) > intents.MAX_BODY:
             raise Problem(413, "too-large", "The body is too large", f"A body may have at most {intents.MAX_BODY} bytes.")
-        media_type, _, parameters = self.headers.get("content-type", "").partition(";")
+        parameters = self.headers.get("content-type", "").partition(";")[2]
         charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-        if media_type.strip().lower() != "application/json" or charset not in ("", "utf-8"):
-            raise Problem(
-                415, "unsupported-media-type", "The body is not JSON", "Send `Content-Type: application/json` in UTF-8."
-            )
+        if self.media_type not in (media_types or ("application/json",)) or charset not in ("", "utf-8"):
+            wanted = " or ".join(f"`{one}`" for one in media_types or ("application/json",))
+            raise Problem(415, "unsupported-media-type", "The body is not JSON", f"Its Content-Type must be {wanted}, in UTF-8.")
         try:
             return strict_json.parse(self.body)
         except strict_json.InvalidJson as error:
@@ -89,10 +94,21 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Visit:
+    """A request to one person's inbox: by their browser, or by a server that names them."""
+
+    request: Request
+    tenant_id: UUID
+    user_id: UUID
+    conn: Connection[Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """One line of the API: where, who may, what it does, and what its documentation says.
 
-    With a scope, `run` gets a Call; without one it is open to everyone and gets the Request."""
+    With a scope, `run` gets a Call, or if it is personal a Visit (a user token opens it too); without one it is open to
+    everyone and gets the Request."""
 
     route: str
     scope: str | None
@@ -102,6 +118,9 @@ class Endpoint:
     body: type[BaseModel] | None = None
     answers: dict[int, str] = field(default_factory=dict)
     parameters: list[dict[str, Any]] = field(default_factory=list)
+    is_personal: bool = False
+    media_type: str = "application/json"
+    batch_media_type: str | None = None  # what a list of such bodies is called, where one is taken
 
 
 def nowhere(request: Request) -> Response:
@@ -121,6 +140,9 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
             return _answer(_run(endpoint, request) if endpoint else otherwise(request), request_id)
         except Problem as problem:
             return _problem(problem, request_id)
+        except people.SecretUnavailable as error:
+            log.error("the token secret cannot be read", extra={"request_id": request_id, "error": str(error)})
+            return _problem(problems.unavailable("Tokens cannot be checked just now."), request_id)
         except database.DatabaseUnavailable as error:
             log.error("database unavailable", extra={"request_id": request_id, "error": str(error)})
             return _problem(problems.unavailable("The database cannot be reached just now."), request_id)
@@ -137,6 +159,8 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
     if endpoint.scope is None:
         return endpoint.run(request)
     presented = _bearer(request)
+    if endpoint.is_personal and user_tokens.looks_like(presented):
+        return _visit(endpoint, request, presented)
     if not keys.is_well_formed(presented):
         raise problems.unauthorized()
 
@@ -146,9 +170,33 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
             raise problems.unauthorized()
         if endpoint.scope not in principal.scopes:
             raise problems.forbidden(str(endpoint.scope))
+        if endpoint.is_personal:
+            return endpoint.run(Visit(request, principal.tenant_id, _named_person(conn, request, principal), conn))
         return endpoint.run(Call(request, principal, conn))
 
     return database.run(work)
+
+
+def _visit(endpoint: Endpoint, request: Request, token: str) -> Response:
+    """A browser with a user token: it says who is there, without asking the database."""
+    person = people.recognise(token)
+    if person is None:
+        raise problems.unauthorized()
+    try:
+        return database.run(lambda conn: endpoint.run(Visit(request, person.tenant_id, person.user_id, conn)))
+    except errors.ForeignKeyViolation:
+        raise problems.unauthorized() from None  # the user was erased since
+
+
+def _named_person(conn: Connection[Any], request: Request, principal: Principal) -> UUID:
+    external_id = request.query.get("user_id")
+    if not external_id:
+        raise problems.invalid("A server key says whose inbox it means: add `?user_id=`.")
+    with database.tenant_transaction(conn, principal.tenant_id):
+        user = users.find(conn, principal.tenant_id, external_id)
+    if user is None:
+        raise problems.not_found("user")
+    return user.id
 
 
 def _bearer(request: Request) -> str:
@@ -188,6 +236,15 @@ def _query(raw: str) -> dict[str, str]:
     return query
 
 
+def conditional(request: Request, response: Response) -> Response:
+    """The answer with its ETag; 304 without a body when the caller has it already."""
+    written = _dumped(response.body)
+    tag = f'"{hashlib.sha256(written.encode()).hexdigest()[:32]}"'
+    headers = response.headers | {"ETag": tag, "Cache-Control": "private, no-cache"}
+    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    return Response(304, None, headers) if tag in known or "*" in known else Response(response.status, written, headers)
+
+
 def _problem(problem: Problem, request_id: str) -> Event:
     headers = problem.headers | {"Content-Type": "application/problem+json"}
     return _answer(Response(problem.status, problem.body(request_id), headers), request_id)
@@ -196,11 +253,17 @@ def _problem(problem: Problem, request_id: str) -> Event:
 def _answer(response: Response, request_id: str) -> Event:
     headers = {"Content-Type": "application/json", "X-Request-Id": request_id} | response.headers
     answer: Event = {"statusCode": response.status, "headers": headers}
-    if isinstance(response.body, str):
+    if isinstance(response.body, bytes):
+        answer |= {"body": base64.b64encode(response.body).decode(), "isBase64Encoded": True}
+    elif isinstance(response.body, str):
         answer["body"] = response.body
     elif response.body is not None:
-        answer["body"] = json.dumps(response.body, default=_plain, ensure_ascii=False, separators=(",", ":"))
+        answer["body"] = _dumped(response.body)
     return answer
+
+
+def _dumped(body: Any) -> str:
+    return json.dumps(body, default=_plain, ensure_ascii=False, separators=(",", ":"))
 
 
 def _plain(value: Any) -> Any:

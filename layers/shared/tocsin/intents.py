@@ -83,6 +83,20 @@ class Thread(Closed):
     id: ExternalId
 
 
+class ThreadAudience(Closed):
+    """Those who are subscribed to a thread."""
+
+    kind: Literal["thread"]
+    thread: Thread
+
+
+class ScopeAudience(Closed):
+    """Those who watch a scope."""
+
+    kind: Literal["scope"]
+    scope: Annotated[str, Field(min_length=1, max_length=255)]
+
+
 class Retry(Closed):
     max_attempts: Annotated[StrictInt, Field(ge=1, le=20)] = 5
     backoff: Literal["exponential", "linear", "constant"] = "exponential"
@@ -91,7 +105,9 @@ class Retry(Closed):
 
 class Intent(Closed):
     type: Name
-    audience: Annotated[UsersAudience | AddressAudience | TenantAudience, Field(discriminator="kind")]
+    audience: Annotated[
+        UsersAudience | AddressAudience | TenantAudience | ThreadAudience | ScopeAudience, Field(discriminator="kind")
+    ]
     payload: dict[str, Any]
     channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(_unique)] | None = None
     template: Name | None = None
@@ -108,6 +124,17 @@ class Intent(Closed):
             raise ValueError("expires_at must be later than send_at")
         return self
 
+    @model_validator(mode="after")
+    def _one_thread(self) -> "Intent":
+        if isinstance(self.audience, ThreadAudience) and self.thread not in (None, self.audience.thread):
+            raise ValueError("thread must be the audience's thread, or be left out")
+        return self
+
+    @property
+    def about(self) -> Thread | None:
+        """The thread it belongs to: its own, or the one whose subscribers it goes to."""
+        return self.audience.thread if isinstance(self.audience, ThreadAudience) else self.thread
+
 
 def errors_of(error: ValidationError) -> list[dict[str, str]]:
     """What is wrong and where, as JSON pointers, without echoing the values."""
@@ -116,7 +143,7 @@ def errors_of(error: ValidationError) -> list[dict[str, str]]:
 
 def _pointer(location: tuple[int | str, ...]) -> str:
     parts = list(location)
-    if len(parts) > 1 and parts[0] == "audience" and parts[1] in ("users", "address", "tenant"):
+    if len(parts) > 1 and parts[0] == "audience" and parts[1] in ("users", "address", "tenant", "thread", "scope"):
         del parts[1]  # pydantic names the chosen shape there; the sender did not write it
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 

@@ -36,6 +36,11 @@ def nudge_each(due: list[tuple[timedelta, list[UUID]]]) -> bool:
     return taken
 
 
+def nudge_fan_out(*, delay: timedelta = timedelta(0)) -> bool:
+    """Announce that domain events wait behind the cursor."""
+    return _send([(math.ceil(delay.total_seconds()), [])])
+
+
 def is_reachable_by_hint(delay: timedelta) -> bool:
     return delay <= LONGEST_DELAY
 
@@ -58,4 +63,6 @@ def _send(hints: list[tuple[int, list[UUID]]]) -> bool:
 
 
 def _body(ids: list[UUID]) -> str:
-    return json.dumps({"v": 1, "ids": [str(one) for one in ids]}, separators=(",", ":"))
+    """A hint without ids is for the fan-out, whose cursor knows what waits."""
+    hint: dict[str, object] = {"v": 1, "ids": [str(one) for one in ids]}
+    return json.dumps(hint if ids else hint | {"fanout": True}, separators=(",", ":"))

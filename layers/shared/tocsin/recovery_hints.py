@@ -6,6 +6,8 @@ _HINTS = {
     "unrenderable": "The payload cannot be rendered for this channel. Correct it and send a new intent.",
     "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
     "before you replay: a replay may be a second copy.",
+    "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then send it again "
+    "with a new id.",
     "poison": "This work ended its worker three times. Look for its id in the dispatch log, mend the cause, then replay.",
 }
 

@@ -30,6 +30,22 @@ def render(notification_type: str, payload: dict[str, Any]) -> Content:
     return Content(title, text, _page(title, text))
 
 
+def event(event_type: str, data: dict[str, Any]) -> Content:
+    """A domain event in its own words. What else it carries is for templates, not for reading."""
+    title = (one_line(_words(data.get("title"))) or event_type)[:MAX_TITLE]
+    return render(event_type, {"title": title, "message": data.get("message") or title})
+
+
+def digest(payload: dict[str, Any]) -> Content:
+    """What was held back in a thread: how much, and what it was called."""
+    count, missed = payload["count"], [one_line(_words(title)) for title in payload["missed"]]
+    updates = "1 more update" if count == 1 else f"{count} more updates"
+    title = f"{updates}: {missed[-1]}"[:MAX_TITLE] if missed else updates
+    rest = [f"… and {count - len(missed)} more"] if count > len(missed) else []
+    text = "\n".join([f"{updates} since the last email about this:", "", *(f"- {one}" for one in missed), *rest])
+    return Content(title, text, _page(title, text))
+
+
 def one_line(text: str) -> str:
     """Fit for a header: every run of control characters, line breaks among them, becomes one space."""
     return _CONTROL.sub(" ", text).strip()

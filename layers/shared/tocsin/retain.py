@@ -11,7 +11,11 @@ from tocsin.store import (
     admin_system_events,
     audit_logs,
     dead_letters,
+    digests,
+    domain_events,
     malformed_intents,
+    notification_email_log,
+    notification_threads,
     notifications,
     provider_events,
     rate_limits,
@@ -33,6 +37,11 @@ RATE_WINDOWS = timedelta(days=2)
 PROVIDER_EVENTS = timedelta(days=90)
 ORPHAN_EVENTS = timedelta(days=7)
 AUDIT = timedelta(days=365)
+EMAIL_LOG = timedelta(days=30)
+DOMAIN_EVENTS = timedelta(days=30)
+TAKING_PART = timedelta(days=365)
+DIGESTS = timedelta(days=1)
+INBOX_SAVED = timedelta(days=730)
 
 Pass = Callable[[Connection[Any], int], int]
 
@@ -68,7 +77,13 @@ def _rules(conn: Connection[Any]) -> dict[str, Pass]:
         "dead_letters": lambda conn, limit: dead_letters.delete_expired(
             conn, resolved_age=DEAD_LETTERS_RESOLVED, unresolved_age=DEAD_LETTERS_UNRESOLVED, limit=limit
         ),
-        "notifications": lambda conn, limit: notifications.delete_expired(conn, age=INBOX, hidden_age=INBOX_HIDDEN, limit=limit),
+        "notifications": lambda conn, limit: notifications.delete_expired(
+            conn, age=INBOX, saved_age=INBOX_SAVED, hidden_age=INBOX_HIDDEN, limit=limit
+        ),
+        "notification_email_log": lambda conn, limit: notification_email_log.delete_expired(conn, age=EMAIL_LOG, limit=limit),
+        "digests": lambda conn, limit: digests.delete_expired(conn, age=DIGESTS, limit=limit),
+        "notification_threads": lambda conn, limit: notification_threads.delete_expired(conn, age=TAKING_PART, limit=limit),
+        "domain_events": lambda conn, limit: domain_events.delete_expired(conn, age=DOMAIN_EVENTS, limit=limit),
         "suppressions": lambda conn, limit: suppressions.delete_expired(conn, limit=limit),
         "provider_events": lambda conn, limit: provider_events.delete_expired(
             conn, age=PROVIDER_EVENTS, orphan_age=ORPHAN_EVENTS, limit=limit

@@ -34,6 +34,7 @@ class Settings(BaseModel):
     sms_sender_id: str = ""
     public_url: str = ""  # where unsubscribe links lead
     unsubscribe_secret_arn: str = ""
+    user_token_secret_arn: str = ""
     data_key_arn: str = ""
     provider_base_urls: str = ""  # JSON; the local stack sends SendGrid, Twilio and FCM to its post office
     sandbox_domain: str = "sandbox.tocsin.example"

@@ -10,6 +10,8 @@ from tocsin.store.attempts import Opened
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
 
+LONGEST_SPREAD = timedelta(minutes=1)
+
 
 def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvidence | gate.Defer) -> Settlement:
     """What the gate decided without a send."""
@@ -41,8 +43,9 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
                 error_message="the worker ended before the provider's answer was recorded",
             )
         case gate.Defer(reason, until):
-            spread = random.uniform(1, 1.1)  # noqa: S311 - not all at once when the lane reopens
-            return defer(one, reason, (until - one.claimed_at) * spread)
+            wait = until - one.claimed_at
+            spread = min(wait / 10, LONGEST_SPREAD) * random.random()  # noqa: S311 - not all at once when the lane reopens
+            return defer(one, reason, wait + spread)
 
 
 def of_outcome(

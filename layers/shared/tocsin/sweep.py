@@ -6,7 +6,7 @@ from typing import Any
 from psycopg import Connection
 
 from tocsin import nudge
-from tocsin.store import outbox
+from tocsin.store import domain_events_processed, outbox
 
 MOST_PER_SWEEP = 5_000
 MOST_PER_TENANT = 1_000
@@ -16,6 +16,7 @@ MOST_PER_TENANT = 1_000
 class Swept:
     nudged: int
     backlog: outbox.Backlog
+    oldest_event_seconds: float
 
 
 def sweep(conn: Connection[Any]) -> Swept:
@@ -23,4 +24,7 @@ def sweep(conn: Connection[Any]) -> Swept:
     ids = outbox.mark_nudged(conn, limit=MOST_PER_SWEEP, per_tenant=MOST_PER_TENANT)
     if ids:
         nudge.nudge(ids)
-    return Swept(len(ids), outbox.measure(conn))
+    behind = domain_events_processed.seconds_behind(conn)
+    if behind is not None:
+        nudge.nudge_fan_out()
+    return Swept(len(ids), outbox.measure(conn), behind or 0.0)

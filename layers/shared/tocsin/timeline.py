@@ -42,9 +42,9 @@ def shown(entries: list[Entry]) -> list[Entry]:
 
 def _of_route(route: dict[str, Any]) -> list[Entry]:
     route_id = route["route_id"]
-    entries = [
-        _entry(route["created_at"], "planned", f"{route['channel']} to {route['recipient_ref']}", route_id, order=_PLANNED)
-    ]
+    because = f" ({route['audience_reason']})" if route["audience_reason"] else ""
+    planned = f"{route['channel']} to {route['recipient_ref']}{because}"
+    entries = [_entry(route["created_at"], "planned", planned, route_id, order=_PLANNED)]
     if route["deferral_count"]:
         times = f" ({route['deferral_count']} times, the last one shown)" if route["deferral_count"] > 1 else ""
         entries.append(_entry(route["deferred_at"], "deferred", route["deferred_reason"] + times, route_id, order=_DEFERRED))

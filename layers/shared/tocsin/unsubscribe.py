@@ -3,15 +3,15 @@
 from functools import cache
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, errors
 
 from tocsin import aws
 from tocsin.database import tenant_transaction
 from tocsin.ids import uuid7
 from tocsin.settings import settings
-from tocsin.store import suppressions
+from tocsin.store import notification_threads, suppressions
 from tocsin.store.outbox import Claimed
-from tocsin.unsubscribe_tokens import Subject, address_hash, sign, verify
+from tocsin.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
 
 
 class SecretUnavailable(Exception):
@@ -19,22 +19,31 @@ class SecretUnavailable(Exception):
 
 
 def headers_for(one: Claimed) -> dict[str, str]:
-    """The headers that let a mail program unsubscribe with one click; none for transactional mail and other channels."""
+    """The headers that let a mail program unsubscribe with one click: from the thread, if it reached them
+    as one who follows it, else from the type; none for transactional mail and other channels."""
     public_url = settings().public_url
-    if one.channel != "email" or one.is_transactional or not public_url or not one.email:
+    if one.channel != "email" or not public_url or not one.email:
         return {}
-    subject = Subject(one.tenant_id, address_hash(one.tenant_id, "email", one.email), one.notification_type)
+    if one.audience_reason and one.user_id and one.thread_kind and one.thread_id:
+        token = sign_thread(ThreadSubject(one.tenant_id, one.user_id, one.thread_kind, one.thread_id), secret())
+    elif not one.is_transactional:
+        token = sign(Subject(one.tenant_id, address_hash(one.tenant_id, "email", one.email), one.notification_type), secret())
+    else:
+        return {}
     return {
-        "List-Unsubscribe": f"<{public_url}/u/{sign(subject, secret())}>",
+        "List-Unsubscribe": f"<{public_url}/u/{token}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 
 
 def unsubscribe(conn: Connection[Any], token: str) -> bool:
-    """Suppress that type for that address. False for a token that is not ours; the caller answers alike."""
+    """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
+    is gone; the caller answers alike."""
     subject = verify(token, secret())
     if subject is None:
         return False
+    if isinstance(subject, ThreadSubject):
+        return _mute(conn, subject)
     with tenant_transaction(conn, subject.tenant_id):
         suppressions.insert_hash(
             conn,
@@ -44,6 +53,16 @@ def unsubscribe(conn: Connection[Any], token: str) -> bool:
             address_hash=subject.address_hash,
             notification_type=subject.notification_type,
         )
+    return True
+
+
+def _mute(conn: Connection[Any], subject: ThreadSubject) -> bool:
+    thread = (subject.tenant_id, subject.user_id, subject.thread_kind, subject.thread_id)
+    try:
+        with tenant_transaction(conn, subject.tenant_id):
+            notification_threads.choose(conn, *thread, subscribed=False)
+    except errors.ForeignKeyViolation:
+        return False
     return True
 
 

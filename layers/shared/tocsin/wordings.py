@@ -15,8 +15,9 @@ def of_row(row: TemplateRow, payload: dict[str, Any]) -> rendering.Content:
 
 def of_claimed(one: Claimed) -> rendering.Content:
     """The words of a delivery: its pinned template's, or the built-in rendering."""
+    payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
     if one.template_id is None:
-        return rendering.render(one.notification_type, one.payload)
+        return _plain(one)
     from tocsin.templating import Template, render  # noqa: PLC0415
 
     template = Template(
@@ -29,7 +30,17 @@ def of_claimed(one: Claimed) -> rendering.Content:
         one.template_body or "",
         one.template_text,
     )
-    return render(template, one.payload)
+    return render(template, payload)
+
+
+def _plain(one: Claimed) -> rendering.Content:
+    match one.audience_kind:
+        case "digest":
+            return rendering.digest(one.payload)
+        case "event":
+            return rendering.event(one.notification_type, one.payload)
+        case _:
+            return rendering.render(one.notification_type, one.payload)
 
 
 def distance(locale: str, wanted: str) -> int:

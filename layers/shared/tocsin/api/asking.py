@@ -1,5 +1,6 @@
-"""Asking: what became of a notification, and what is in an inbox."""
+"""Asking: what became of a notification, or of an event."""
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from tocsin import timeline as timelines
 from tocsin.database import tenant_transaction
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import as_uuid
-from tocsin.store import attempts, notifications, provider_events, records, routes, users
+from tocsin.store import attempts, domain_events, provider_events, records, routes
 
 MAX_ROUTES_SHOWN = 1_000
 _STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
@@ -44,7 +45,11 @@ def get_notification(call: Call) -> Response:
         its_routes = routes.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN)
         its_attempts = attempts.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
         its_events = provider_events.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
-        counts = routes.count_by_status(call.conn, call.tenant_id, notification_id)
+        counts: dict[str, int] = (
+            Counter(route["status"] for route in its_routes)  # of the routes as they were read, so that the two agree
+            if len(its_routes) < MAX_ROUTES_SHOWN
+            else routes.count_by_status(call.conn, call.tenant_id, notification_id)
+        )
     return Response(
         200,
         _shown_record(record, counts)
@@ -56,39 +61,16 @@ def get_notification(call: Call) -> Response:
     )
 
 
-def list_inbox(call: Call) -> Response:
-    query = call.request.query
-    limit = paging.limit_of(call.request)
-    status = _one_of(query.get("status", "all"), "status", ("unread", "read", "all"))
-    after = paging.cursor_of(call.request)
+def get_event(call: Call) -> Response:
+    notification_id = as_uuid(call.request.path_parameters.get("id", ""))
+    if notification_id is None:
+        raise problems.not_found("event")
     with tenant_transaction(call.conn, call.tenant_id):
-        user = _inbox_owner(call)
-        rows = notifications.list_page(
-            call.conn,
-            call.tenant_id,
-            user.id,
-            unread=None if status == "all" else status == "unread",
-            limit=limit + 1,
-            after=after,
-        )
-    return paging.page(rows, limit, shown=_shown_inbox_row, place=lambda row: (row["last_event_at"], row["id"]))
-
-
-def unread_count(call: Call) -> Response:
-    with tenant_transaction(call.conn, call.tenant_id):
-        user = _inbox_owner(call)
-        count = notifications.count_unread(call.conn, call.tenant_id, user.id)
-    return Response(200, {"unread": count})
-
-
-def _inbox_owner(call: Call) -> users.User:
-    user_id = call.request.query.get("user_id")
-    if not user_id:
-        raise problems.invalid("A server key says whose inbox it means: add `?user_id=`.")
-    user = users.find(call.conn, call.tenant_id, user_id)
-    if user is None:
-        raise problems.not_found("user")
-    return user
+        event = domain_events.find(call.conn, call.tenant_id, notification_id)
+    if event is None:
+        raise problems.not_found("event")
+    thread = {"kind": event["thread_kind"], "id": event["thread_id"]} if event["thread_kind"] else None
+    return Response(200, {name: value for name, value in event.items() if not name.startswith("thread_")} | {"thread": thread})
 
 
 def _one_of(value: str | None, name: str, known: tuple[str, ...]) -> str | None:
@@ -124,7 +106,8 @@ def _shown_record(record: dict[str, Any], counts: dict[str, int]) -> dict[str, A
         "producer": record["producer"],
         "mode": record["mode"],
         "audience": {"kind": record["audience_kind"]}
-        | ({"user_ids": record["recipient_user_ids"]} if record.get("recipient_user_ids") else {}),
+        | ({"user_ids": record["recipient_user_ids"]} if record.get("recipient_user_ids") else {})
+        | ({"scope": record["scope"]} if record["scope"] else {}),
         "template": record["template"],
         "priority": record["priority"],
         "thread": {"kind": record["thread_kind"], "id": record["thread_id"]} if record["thread_kind"] else None,
@@ -144,8 +127,8 @@ def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> d
     shown = {
         name: route[name]
         for name in (
-            "route_id", "channel", "status", "reason", "attempt_count", "max_attempts", "generation", "provider",
-            "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "next_attempt_at", "created_at",
+            "route_id", "channel", "status", "reason", "audience_reason", "attempt_count", "max_attempts", "generation",
+            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "next_attempt_at", "created_at",
             "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
         )
     }  # fmt: skip
@@ -177,15 +160,6 @@ def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> d
     }
 
 
-def _shown_inbox_row(row: dict[str, Any]) -> dict[str, Any]:
-    thread = {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None
-    return {name: value for name, value in row.items() if name not in ("thread_kind", "thread_id")} | {
-        "thread": thread,
-        "last_actor": None,
-    }
-
-
-_USER = {"name": "user_id", "in": "query", "required": True, "schema": {"type": "string"}}
 _FILTERS: list[dict[str, Any]] = [
     {"name": name, "in": "query", "schema": {"type": "string"}}
     for name in ("type", "producer", "status", "channel", "user_id", "since", "until")
@@ -201,12 +175,7 @@ ENDPOINTS = [
         answers={404: "No such notification"},
     ),
     Endpoint(
-        "GET /v1/inbox", "inbox", list_inbox, "List a user's inbox, latest first",
-        parameters=[_USER, {"name": "status", "in": "query", "schema": {"enum": ["unread", "read", "all"]}}, *paging.PARAMETERS],
-        answers={404: "No such user"},
-    ),
-    Endpoint(
-        "GET /v1/inbox/unread-count", "inbox", unread_count, "Count a user's unread rows",
-        parameters=[_USER], answers={404: "No such user"},
+        "GET /v1/events/{id}", "read", get_event, "Show an event and what came of it (by its notification_id)",
+        answers={404: "No such event"},
     ),
 ]  # fmt: skip

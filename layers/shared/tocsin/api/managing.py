@@ -3,7 +3,6 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from uuid import UUID
-from zoneinfo import ZoneInfo, available_timezones
 
 from psycopg import errors
 from pydantic import AfterValidator, Field, StrictInt
@@ -17,12 +16,7 @@ from tocsin.problems import Problem
 from tocsin.store import api_keys, devices, users
 from tocsin.store.api_keys import ApiKey
 from tocsin.store.users import User
-
-
-def _known_zone(name: str) -> str:
-    if name not in available_timezones() or not ZoneInfo(name):
-        raise ValueError("must be an IANA time zone, such as Europe/Lisbon")
-    return name
+from tocsin.time_zones import known_zone
 
 
 class UserBody(Closed):
@@ -30,7 +24,7 @@ class UserBody(Closed):
     phone: Phone | None = None
     username: Name | None = None
     locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
-    timezone: Annotated[str, Field(max_length=50), AfterValidator(_known_zone)] | None = None
+    timezone: Annotated[str, Field(max_length=50), AfterValidator(known_zone)] | None = None
     attributes: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -62,7 +56,7 @@ def put_user(call: Call) -> Response:
 
 
 def get_user(call: Call) -> Response:
-    return Response(200, _shown_user(_user(call)))
+    return Response(200, _shown_user(user_of(call)))
 
 
 def list_users(call: Call) -> Response:
@@ -75,7 +69,7 @@ def list_users(call: Call) -> Response:
 
 def put_device(call: Call) -> Response:
     body: DeviceBody = call.request.parsed(DeviceBody)
-    user = _user(call)
+    user = user_of(call)
     with tenant_transaction(call.conn, call.tenant_id):
         device = devices.upsert(
             call.conn,
@@ -89,14 +83,14 @@ def put_device(call: Call) -> Response:
 
 
 def list_devices(call: Call) -> Response:
-    user = _user(call)
+    user = user_of(call)
     with tenant_transaction(call.conn, call.tenant_id):
         found = devices.list_of(call.conn, call.tenant_id, user.id)
     return Response(200, {"data": [asdict(device) for device in found], "next_cursor": None})
 
 
 def delete_device(call: Call) -> Response:
-    user = _user(call)
+    user = user_of(call)
     with tenant_transaction(call.conn, call.tenant_id):
         if not devices.delete(call.conn, tenant_id=call.tenant_id, user_id=user.id, token=_device_token(call)):
             raise problems.not_found("device")
@@ -180,7 +174,7 @@ def _device_token(call: Call) -> str:
     return token
 
 
-def _user(call: Call) -> User:
+def user_of(call: Call) -> User:
     external_id = _external_id(call)
     with tenant_transaction(call.conn, call.tenant_id):
         user = users.find(call.conn, call.tenant_id, external_id)

@@ -72,5 +72,8 @@ def _operation(endpoint: Endpoint, path: str) -> dict[str, Any]:
         operation["description"] = f"Needs the scope `{endpoint.scope}`."
     if endpoint.body:
         schema = {"$ref": _REF.format(model=endpoint.body.__name__)}
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        bodies: dict[str, Any] = {endpoint.media_type: {"schema": schema}}
+        if endpoint.batch_media_type:
+            bodies[endpoint.batch_media_type] = {"schema": {"type": "array", "items": schema}}
+        operation["requestBody"] = {"required": True, "content": bodies}
     return operation

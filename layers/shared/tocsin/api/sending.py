@@ -1,8 +1,7 @@
 """Sending: intents, one or many, and taking them back."""
 
 import re
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,10 +16,10 @@ from tocsin.accept import (
     KeyReused,
     MissingVariables,
     Refused,
-    Sender,
     UnknownTemplate,
     UnknownUsers,
 )
+from tocsin.api import limits
 from tocsin.cancel import cancel as cancel_notification
 from tocsin.http import Call, Endpoint, Response
 from tocsin.ids import as_uuid
@@ -29,7 +28,7 @@ from tocsin.problems import Problem
 from tocsin.settings import settings
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
-_exhausted: dict[str, float] = {}  # rate subjects above their limit in this minute, so that a flood costs no query
+_LIMIT = "intents"
 
 
 class BatchItem(Intent):
@@ -50,7 +49,7 @@ def post_intent(call: Call) -> Response:
     if not isinstance(end, Accepted):
         raise _refusal(end)
     replay = {"Idempotency-Replayed": "true"} if end.is_replay else {}
-    return Response(202, _receipt(end), replay | _rate_headers(allowance))
+    return Response(202, _receipt(end), replay | limits.headers_of(allowance, _LIMIT))
 
 
 def post_batch(call: Call) -> Response:
@@ -64,7 +63,7 @@ def post_batch(call: Call) -> Response:
     ends: list[End] = []
     if asked:
         ends, allowance = _accept(call, asked)
-        headers = _rate_headers(allowance)
+        headers = limits.headers_of(allowance, _LIMIT)
     rest = iter(ends)
     results = [
         _result(one.idempotency_key, next(rest), call.request.request_id)
@@ -135,16 +134,8 @@ def _key_of(item: Any) -> str | None:
 
 
 def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
-    principal, config = call.principal, settings()
-    sender = Sender(
-        principal.tenant_id,
-        principal.producer,
-        principal.mode,
-        rate_subject=f"key:{principal.key_id}",
-        rate_limit=principal.rate_limit or config.rate_limit_per_minute,
-    )
-    if _exhausted.get(sender.rate_subject, 0) > time.time():
-        raise _too_many(sender)
+    sender = limits.sender_of(call)
+    limits.refuse_if_exhausted(sender, _LIMIT)
     try:
         return accepting.accept(
             call.conn,
@@ -152,7 +143,7 @@ def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
             sender=sender,
             request_id=call.request.request_id,
             trace_id=call.request.trace_id,
-            window=timedelta(days=config.idempotency_days),
+            window=timedelta(days=settings().idempotency_days),
         )
     except accepting.KeyInFlight:
         raise Problem(
@@ -164,9 +155,8 @@ def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
         ) from None
     except accepting.RateExceeded:
         if len(asked) == 1:
-            _exhausted.clear()
-            _exhausted[sender.rate_subject] = (time.time() // 60 + 1) * 60
-        raise _too_many(sender) from None
+            limits.note_exhausted(sender, _LIMIT)
+        raise limits.too_many(sender, _LIMIT) from None
 
 
 def _refusal(end: Refused) -> Problem:
@@ -219,27 +209,6 @@ def _result(key: str, end: End, request_id: str) -> dict[str, Any]:
 
 def _refused(key: str | None, problem: Problem, request_id: str) -> dict[str, Any]:
     return {"idempotency_key": key, "status": problem.status, "problem": problem.body(request_id)}
-
-
-def _rate_headers(allowance: Allowance) -> dict[str, str]:
-    left = max(0, allowance.limit - allowance.used)
-    resets = 60 - datetime.now(UTC).second
-    return {"RateLimit-Policy": f'"intents";q={allowance.limit};w=60', "RateLimit": f'"intents";r={left};t={resets}'}
-
-
-def _too_many(sender: Sender) -> Problem:
-    resets = 60 - datetime.now(UTC).second
-    return Problem(
-        429,
-        "rate-limited",
-        "Too many intents",
-        f"This key may send {sender.rate_limit} intents a minute. Nothing was stored; try again later.",
-        headers={
-            "Retry-After": str(resets),
-            "RateLimit-Policy": f'"intents";q={sender.rate_limit};w=60',
-            "RateLimit": f'"intents";r=0;t={resets}',
-        },
-    )
 
 
 _KEY_HEADER = {

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from psycopg import Connection
@@ -35,6 +36,9 @@ def get_openapi(request: Request) -> Response:
 def otherwise(request: Request) -> Response:
     """No route matched: say whether the path is unknown or only the method is."""
     allowed = [method for method, pattern in _patterns() if pattern.fullmatch(request.path)]
+    if allowed and request.method == "OPTIONS":
+        # API Gateway answers preflights itself, but hands them on where a catch-all route takes every method
+        return Response(204, None, {"Allow": ", ".join(sorted(set(allowed)))})
     if allowed:
         raise Problem(
             405,
@@ -47,10 +51,22 @@ def otherwise(request: Request) -> Response:
 
 
 def every_endpoint() -> list[Endpoint]:
-    from tocsin.api import asking, managing, providing, sending, suppressing, wording  # noqa: PLC0415 - a cold path
+    from tocsin.api import (  # noqa: PLC0415 - a cold path
+        asking,
+        assets,
+        gathering,
+        inbox,
+        managing,
+        providing,
+        sending,
+        suppressing,
+        telling,
+        wording,
+    )  # fmt: skip
 
-    modules = (sending, asking, managing, wording, suppressing, providing)
-    return [endpoint for module in modules for endpoint in module.ENDPOINTS] + suppressing.PUBLIC_ENDPOINTS + ENDPOINTS
+    modules = (sending, telling, asking, inbox, managing, gathering, wording, suppressing, providing)
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *suppressing.PUBLIC_ENDPOINTS, *ENDPOINTS]
+    return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
 
 
 @cache

@@ -83,7 +83,7 @@ def get_unsubscribe(request: Request) -> Response:
     action = html.escape(request.path)
     return _page(
         "Unsubscribe?",
-        f"""<p>You will no longer get this kind of email at this address.</p>
+        f"""<p>This stops emails of this kind, or about this thread.</p>
         <form method="post" action="{action}"><button>Unsubscribe</button></form>""",
     )
 
@@ -95,7 +95,7 @@ def post_unsubscribe(request: Request) -> Response:
         return unsubscribe.unsubscribe(conn, request.path_parameters.get("token", ""))
 
     database.run(act)
-    return _page("Done", "<p>If this link was ours, you will no longer get this kind of email. You can close this page.</p>")
+    return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")
 
 
 def _page(title: str, content: str) -> Response:

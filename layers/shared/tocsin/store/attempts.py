@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
@@ -25,12 +25,10 @@ class Opened:
     started_at: datetime
 
 
-def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUID) -> list[Opened]:
+def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUID) -> Cursor[Opened]:
     """Count and record the tries that are about to be made. What is not returned is not ours any more: do not send it."""
-    return (
-        conn.cursor(row_factory=class_row(Opened))
-        .execute(
-            """
+    return conn.cursor(row_factory=class_row(Opened)).execute(
+        """
             WITH opening AS (
                 SELECT * FROM jsonb_to_recordset(%(openings)s) AS opening (
                     outbox_id uuid, provider text, supersedes smallint)
@@ -58,17 +56,12 @@ def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUI
             )
             SELECT id AS outbox_id, last_attempt_no AS attempt_no, attempt_count, tocsin_now() AS started_at FROM opened
             """,
-            {
-                "openings": Jsonb(
-                    [
-                        {"outbox_id": str(one.outbox_id), "provider": one.provider, "supersedes": one.supersedes}
-                        for one in openings
-                    ]
-                ),
-                "lease_token": lease_token,
-            },
-        )
-        .fetchall()
+        {
+            "openings": Jsonb(
+                [{"outbox_id": str(one.outbox_id), "provider": one.provider, "supersedes": one.supersedes} for one in openings]
+            ),
+            "lease_token": lease_token,
+        },
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0009.feedback"
+EXPECTED = "0011.people"
 
 
 def latest(conn: Connection[Any]) -> str | None:

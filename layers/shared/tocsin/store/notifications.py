@@ -1,64 +1,332 @@
-"""The inbox: one row per person and thread."""
+"""The inbox: one row per person and thread, and rows for everyone with a state per person."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection
-from psycopg.rows import dict_row
+from psycopg import Connection, Cursor
+from psycopg.rows import DictRow, dict_row
+
+COUNT_CAP = 1_000
+BOXES = {"all": ["unread", "read"], "unread": ["unread"], "read": ["read"], "done": ["done"], "snoozed": ["unread", "read"]}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What to show: one of the boxes, `saved` or `snoozed`; perhaps only a kind or a thread."""
+
+    name: str = "all"
+    kind: str | None = None
+    thread_kind: str | None = None
+    thread_id: str | None = None
 
 
 def list_page(
-    conn: Connection[Any],
-    tenant_id: UUID,
-    user_id: UUID,
-    *,
-    unread: bool | None,
-    limit: int,
-    after: tuple[datetime, UUID] | None,
-) -> list[dict[str, Any]]:
-    """A user's own rows and those for everyone, latest event first."""
+    conn: Connection[Any], tenant_id: UUID, user_id: UUID, view: View, *, limit: int, after: tuple[datetime, UUID] | None
+) -> Cursor[DictRow]:
+    """A person's own rows and those for everyone, latest first; read the cursor after the round trip.
+
+    Each branch reads one stretch of an index. What is everyone's and was put off by this person stands where they put it."""
+    return conn.cursor(row_factory=dict_row).execute(
+        """
+        WITH own AS (
+            SELECT listed.*
+            FROM unnest(%(boxes)s::text[]) AS wanted (box) CROSS JOIN LATERAL (
+                SELECT notifications.*
+                FROM notifications
+                WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND box = wanted.box
+                  AND shown_at > CASE WHEN %(is_snoozed)s THEN (SELECT tocsin_now()) ELSE '-infinity' END
+                  AND shown_at <= CASE WHEN %(is_snoozed)s THEN 'infinity' ELSE (SELECT tocsin_now()) END
+                  AND (expires_at IS NULL OR expires_at > tocsin_now())
+                  AND (shown_at, id) < (%(after_at)s, %(after_id)s)
+                  AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+                  AND (%(thread_id)s::text IS NULL OR thread_kind = %(thread_kind)s AND thread_id = %(thread_id)s)
+                ORDER BY shown_at DESC, id DESC
+                LIMIT %(limit)s
+            ) AS listed
+        ), saved AS (
+            SELECT notifications.*
+            FROM notifications
+            WHERE %(view)s = 'saved' AND tenant_id = %(tenant_id)s AND user_id = %(user_id)s
+              AND saved_at IS NOT NULL AND deleted_at IS NULL
+              AND (expires_at IS NULL OR expires_at > tocsin_now())
+              AND (shown_at, id) < (%(after_at)s, %(after_id)s)
+              AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+              AND (%(thread_id)s::text IS NULL OR thread_kind = %(thread_kind)s AND thread_id = %(thread_id)s)
+            ORDER BY shown_at DESC, id DESC
+            LIMIT %(limit)s
+        ), announced AS (
+            SELECT shared.*, mine.read_at AS my_read_at, mine.done_at AS my_done_at, mine.saved_at AS my_saved_at,
+                   shared.shown_at AS my_shown_at
+            FROM notifications AS shared
+            LEFT JOIN notification_reads AS mine ON mine.notification_id = shared.id AND mine.user_id = %(user_id)s
+            WHERE shared.tenant_id = %(tenant_id)s AND shared.user_id IS NULL AND shared.box = 'unread'
+              AND mine.snoozed_at >= shared.last_event_at IS NOT TRUE
+              AND (mine.hidden_at IS NULL OR mine.hidden_at < shared.last_event_at)
+              AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
+              AND (shared.shown_at, shared.id) < (%(after_at)s, %(after_id)s)
+              AND (%(kind)s::text IS NULL OR shared.kind = %(kind)s)
+              AND (%(thread_id)s::text IS NULL
+                   OR shared.thread_kind = %(thread_kind)s AND shared.thread_id = %(thread_id)s)
+              AND CASE
+                      WHEN %(view)s = 'saved' THEN mine.saved_at IS NOT NULL
+                      WHEN mine.done_at >= shared.last_event_at THEN %(view)s = 'done'
+                      WHEN mine.read_at >= shared.last_event_at THEN %(view)s IN ('all', 'read')
+                      ELSE %(view)s IN ('all', 'unread')
+                  END
+            ORDER BY shared.shown_at DESC, shared.id DESC
+            LIMIT %(limit)s
+        ), put_off AS (
+            SELECT shared.*, mine.read_at AS my_read_at, mine.done_at AS my_done_at, mine.saved_at AS my_saved_at,
+                   mine.snoozed_until AS my_shown_at
+            FROM notification_reads AS mine
+            JOIN notifications AS shared ON shared.id = mine.notification_id AND shared.user_id IS NULL
+            WHERE mine.tenant_id = %(tenant_id)s AND mine.user_id = %(user_id)s
+              AND mine.snoozed_at >= shared.last_event_at
+              AND (mine.hidden_at IS NULL OR mine.hidden_at < shared.last_event_at)
+              AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
+              AND (mine.snoozed_until, shared.id) < (%(after_at)s, %(after_id)s)
+              AND (%(kind)s::text IS NULL OR shared.kind = %(kind)s)
+              AND (%(thread_id)s::text IS NULL
+                   OR shared.thread_kind = %(thread_kind)s AND shared.thread_id = %(thread_id)s)
+              AND CASE
+                      WHEN %(view)s = 'saved' THEN mine.saved_at IS NOT NULL
+                      WHEN mine.snoozed_until > tocsin_now() THEN %(view)s = 'snoozed'
+                      WHEN mine.done_at >= shared.last_event_at THEN %(view)s = 'done'
+                      WHEN mine.read_at >= shared.last_event_at THEN %(view)s IN ('all', 'read')
+                      ELSE %(view)s IN ('all', 'unread')
+                  END
+            ORDER BY mine.snoozed_until DESC, shared.id DESC
+            LIMIT %(limit)s
+        ), listed AS (
+            SELECT id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count, unread, read_at,
+                   last_event_at, last_actor_user_id, created_at, done_at, saved_at, shown_at, updated_at, false AS for_everyone
+            FROM (SELECT * FROM own UNION ALL SELECT * FROM saved) AS mine
+            UNION ALL
+            SELECT id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count,
+                   COALESCE(my_read_at < last_event_at, true), CASE WHEN my_read_at >= last_event_at THEN my_read_at END,
+                   last_event_at, last_actor_user_id, created_at,
+                   CASE WHEN my_done_at >= last_event_at THEN my_done_at END, my_saved_at, my_shown_at, updated_at, true
+            FROM (SELECT * FROM announced UNION ALL SELECT * FROM put_off) AS shared
+            ORDER BY shown_at DESC, id DESC
+            LIMIT %(limit)s
+        )
+        SELECT listed.*, users.external_id AS last_actor,
+               CASE WHEN listed.shown_at > GREATEST(listed.last_event_at, tocsin_now()) THEN listed.shown_at END AS snoozed_until
+        FROM listed
+        LEFT JOIN users ON users.tenant_id = %(tenant_id)s AND users.id = listed.last_actor_user_id
+        ORDER BY listed.shown_at DESC, listed.id DESC
+        """,
+        {
+            "tenant_id": tenant_id,
+            "user_id": user_id,
+            "boxes": BOXES.get(view.name, []),
+            "view": view.name,
+            "is_snoozed": view.name == "snoozed",
+            "kind": view.kind,
+            "thread_kind": view.thread_kind,
+            "thread_id": view.thread_id,
+            "limit": limit,
+            "after_at": after[0] if after else "infinity",
+            "after_id": after[1] if after else UUID(int=2**128 - 1),
+        },
+    )
+
+
+def count_unread(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Cursor[tuple[int]]:
+    """How many rows are unread, up to the cap; from the index alone. Read the cursor after the round trip."""
+    return conn.execute(
+        """
+        SELECT count(*)
+        FROM (
+            (SELECT
+             FROM notifications
+             WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND box = 'unread' AND shown_at <= tocsin_now()
+               AND (expires_at IS NULL OR expires_at > tocsin_now())
+             LIMIT %(cap)s)
+            UNION ALL
+            (SELECT
+             FROM notifications AS shared
+             LEFT JOIN notification_reads AS mine ON mine.notification_id = shared.id AND mine.user_id = %(user_id)s
+             WHERE shared.tenant_id = %(tenant_id)s AND shared.user_id IS NULL AND shared.box = 'unread'
+               AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
+               -- shown_at is in the index, and last_event_at of a row for everyone
+               AND GREATEST(mine.read_at, mine.hidden_at, mine.done_at) >= shared.shown_at IS NOT TRUE
+               AND (mine.snoozed_until > tocsin_now() AND mine.snoozed_at >= shared.shown_at) IS NOT TRUE
+             LIMIT %(cap)s)
+            LIMIT %(cap)s
+        ) AS unread
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "cap": COUNT_CAP},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a person does with a row; None leaves a thing as it is. `snooze`: whether snoozed_until is to be set (or cleared)."""
+
+    read: bool | None = None
+    done: bool | None = None
+    saved: bool | None = None
+    hide: bool = False
+    snooze: bool = False
+    snoozed_until: datetime | None = None
+
+    def as_parameters(self) -> dict[str, Any]:
+        read, snoozed_until = self.read, None if self.done else self.snoozed_until  # what is done is not put off
+        if read is None and self.done:
+            read = True  # what is done is read
+        if read is None and snoozed_until:
+            read = False  # what was put off comes back as news
+        return {
+            "read": read,
+            "done": False if self.done is None and snoozed_until else self.done,
+            "saved": self.saved,
+            "hide": self.hide,
+            "snooze": self.snooze or bool(self.done),
+            "snoozed_until": snoozed_until,
+        }
+
+
+def change_own(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID, change: Change) -> bool:
+    found = conn.execute(
+        """
+        UPDATE notifications
+        SET unread = COALESCE(NOT %(read)s::boolean, unread),
+            read_at = CASE WHEN %(read)s THEN COALESCE(read_at, tocsin_now()) WHEN NOT %(read)s THEN NULL ELSE read_at END,
+            done_at = CASE WHEN %(done)s THEN COALESCE(done_at, tocsin_now()) WHEN NOT %(done)s THEN NULL ELSE done_at END,
+            saved_at = CASE WHEN %(saved)s THEN COALESCE(saved_at, tocsin_now()) WHEN NOT %(saved)s THEN NULL ELSE saved_at END,
+            deleted_at = CASE WHEN %(hide)s THEN tocsin_now() ELSE deleted_at END,
+            shown_at = CASE WHEN %(snooze)s THEN COALESCE(%(snoozed_until)s, last_event_at) ELSE shown_at END,
+            updated_at = tocsin_now()
+        WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND id = %(row_id)s AND deleted_at IS NULL
+          AND (expires_at IS NULL OR expires_at > tocsin_now())
+        RETURNING true
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "row_id": row_id} | change.as_parameters(),
+    ).fetchone()
+    return found is not None
+
+
+def change_shared(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID, change: Change) -> bool:
+    """The same with a row for everyone: the state is this person's alone."""
+    found = conn.execute(
+        """
+        INSERT INTO notification_reads AS mine (
+            notification_id, user_id, tenant_id, read_at, hidden_at, done_at, saved_at, snoozed_until, snoozed_at,
+            updated_at)
+        SELECT shared.id, %(user_id)s, shared.tenant_id, CASE WHEN %(read)s THEN tocsin_now() END,
+               CASE WHEN %(hide)s THEN tocsin_now() END, CASE WHEN %(done)s THEN tocsin_now() END,
+               CASE WHEN %(saved)s THEN tocsin_now() END, %(snoozed_until)s::timestamptz,
+               CASE WHEN %(snoozed_until)s::timestamptz IS NOT NULL THEN tocsin_now() END, tocsin_now()
+        FROM notifications AS shared
+        LEFT JOIN notification_reads AS before ON before.notification_id = shared.id AND before.user_id = %(user_id)s
+        WHERE shared.tenant_id = %(tenant_id)s AND shared.id = %(row_id)s AND shared.user_id IS NULL
+          AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
+          AND (before.hidden_at IS NULL OR before.hidden_at < shared.last_event_at)
+        ON CONFLICT (notification_id, user_id) DO UPDATE
+            SET read_at = CASE WHEN %(read)s::boolean IS NULL THEN mine.read_at ELSE EXCLUDED.read_at END,
+                hidden_at = COALESCE(EXCLUDED.hidden_at, mine.hidden_at),
+                done_at = CASE WHEN %(done)s::boolean IS NULL THEN mine.done_at ELSE EXCLUDED.done_at END,
+                saved_at = CASE WHEN %(saved)s::boolean IS NULL THEN mine.saved_at ELSE EXCLUDED.saved_at END,
+                snoozed_until = CASE WHEN %(snooze)s THEN EXCLUDED.snoozed_until ELSE mine.snoozed_until END,
+                snoozed_at = CASE WHEN %(snooze)s THEN EXCLUDED.snoozed_at ELSE mine.snoozed_at END,
+                updated_at = EXCLUDED.updated_at
+        RETURNING true
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "row_id": row_id} | change.as_parameters(),
+    ).fetchone()
+    return found is not None
+
+
+def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) -> dict[str, Any] | None:
+    """One row as its reader sees it, wherever it lies, unless it is hidden."""
     return (
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count, unread,
-                   read_at, last_event_at, created_at
-            FROM notifications
-            WHERE tenant_id = %(tenant_id)s AND (user_id = %(user_id)s OR user_id IS NULL)
-              AND deleted_at IS NULL AND (expires_at IS NULL OR expires_at > tocsin_now())
-              AND (%(unread)s::boolean IS NULL OR unread = %(unread)s)
-              AND (%(after_at)s::timestamptz IS NULL OR (last_event_at, id) < (%(after_at)s, %(after_id)s))
-            ORDER BY last_event_at DESC, id DESC
-            LIMIT %(limit)s
+            SELECT row.id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count,
+                   CASE WHEN row.user_id IS NULL THEN mine.read_at >= last_event_at IS NOT TRUE ELSE unread END AS unread,
+                   CASE WHEN row.user_id IS NOT NULL THEN row.read_at
+                        WHEN mine.read_at >= last_event_at THEN mine.read_at END AS read_at,
+                   last_event_at, row.created_at,
+                   CASE WHEN row.user_id IS NOT NULL THEN row.done_at
+                        WHEN mine.done_at >= last_event_at THEN mine.done_at END AS done_at,
+                   CASE WHEN row.user_id IS NULL THEN mine.saved_at ELSE row.saved_at END AS saved_at,
+                   CASE WHEN row.user_id IS NULL THEN CASE WHEN mine.snoozed_at >= last_event_at
+                                                                AND mine.snoozed_until > tocsin_now()
+                                                           THEN mine.snoozed_until END
+                        WHEN shown_at > GREATEST(last_event_at, tocsin_now()) THEN shown_at END AS snoozed_until,
+                   row.user_id IS NULL AS for_everyone, users.external_id AS last_actor
+            FROM notifications AS row
+            LEFT JOIN notification_reads AS mine
+                ON row.user_id IS NULL AND mine.notification_id = row.id AND mine.user_id = %(user_id)s
+            LEFT JOIN users ON users.tenant_id = row.tenant_id AND users.id = row.last_actor_user_id
+            WHERE row.tenant_id = %(tenant_id)s AND row.id = %(row_id)s
+              AND (row.user_id = %(user_id)s OR row.user_id IS NULL) AND deleted_at IS NULL
+              AND (expires_at IS NULL OR expires_at > tocsin_now())
+              AND (mine.hidden_at IS NULL OR mine.hidden_at < last_event_at)
             """,
-            {
-                "tenant_id": tenant_id,
-                "user_id": user_id,
-                "unread": unread,
-                "after_at": after[0] if after else None,
-                "after_id": after[1] if after else None,
-                "limit": limit,
-            },
+            {"tenant_id": tenant_id, "user_id": user_id, "row_id": row_id},
         )
-        .fetchall()
+        .fetchone()
     )
 
 
-def count_unread(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> int:
+def read_own(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: datetime | None, limit: int) -> int:
+    """Mark a batch of a person's rows as read: what had its last event before the given time. Returns how many."""
     row = conn.execute(
         """
-        SELECT count(*)
-        FROM notifications
-        WHERE tenant_id = %(tenant_id)s AND (user_id = %(user_id)s OR user_id IS NULL) AND unread AND deleted_at IS NULL
-          AND (expires_at IS NULL OR expires_at > tocsin_now())
+        WITH unread AS (
+            SELECT id FROM notifications
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND box = 'unread' AND shown_at <= tocsin_now()
+              AND last_event_at <= COALESCE(%(before)s, tocsin_now()) AND (expires_at IS NULL OR expires_at > tocsin_now())
+            ORDER BY shown_at DESC, id DESC
+            LIMIT %(limit)s
+            FOR UPDATE
+        ), marked AS (
+            UPDATE notifications
+            SET unread = false, read_at = tocsin_now(), updated_at = tocsin_now()
+            FROM unread
+            WHERE notifications.id = unread.id
+            RETURNING notifications.id
+        )
+        SELECT count(*) FROM marked
         """,
-        {"tenant_id": tenant_id, "user_id": user_id},
+        {"tenant_id": tenant_id, "user_id": user_id, "before": before, "limit": limit},
     ).fetchone()
     return row[0] if row else 0
 
 
-def delete_expired(conn: Connection[Any], *, age: timedelta, hidden_age: timedelta, limit: int) -> int:
+def read_shared(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: datetime | None, limit: int) -> int:
+    """The same with the rows for everyone."""
+    row = conn.execute(
+        """
+        WITH marked AS (
+            INSERT INTO notification_reads AS mine (notification_id, user_id, tenant_id, read_at, updated_at)
+            SELECT shared.id, %(user_id)s, shared.tenant_id, tocsin_now(), tocsin_now()
+            FROM notifications AS shared
+            LEFT JOIN notification_reads AS before ON before.notification_id = shared.id AND before.user_id = %(user_id)s
+            WHERE shared.tenant_id = %(tenant_id)s AND shared.user_id IS NULL AND shared.box = 'unread'
+              AND shared.last_event_at <= COALESCE(%(before)s, tocsin_now())
+              AND GREATEST(before.read_at, before.hidden_at, before.done_at) >= shared.last_event_at IS NOT TRUE
+              AND (before.snoozed_until > tocsin_now() AND before.snoozed_at >= shared.last_event_at) IS NOT TRUE
+              AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
+            ORDER BY shared.id
+            LIMIT %(limit)s
+            ON CONFLICT (notification_id, user_id) DO UPDATE
+                SET read_at = EXCLUDED.read_at, updated_at = EXCLUDED.updated_at
+            RETURNING notification_id
+        )
+        SELECT count(*) FROM marked
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "before": before, "limit": limit},
+    ).fetchone()
+    return row[0] if row else 0
+
+
+def delete_expired(conn: Connection[Any], *, age: timedelta, saved_age: timedelta, hidden_age: timedelta, limit: int) -> int:
     return conn.execute(
         """
         WITH expired AS (
@@ -66,10 +334,11 @@ def delete_expired(conn: Connection[Any], *, age: timedelta, hidden_age: timedel
             WHERE expires_at < tocsin_now()
                OR deleted_at < tocsin_now() - %(hidden_age)s
                OR expires_at IS NULL AND last_event_at < tocsin_now() - %(age)s
+                  AND (saved_at IS NULL OR last_event_at < tocsin_now() - %(saved_age)s)
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED
         )
         DELETE FROM notifications USING expired WHERE notifications.id = expired.id
         """,
-        {"age": age, "hidden_age": hidden_age, "limit": limit},
+        {"age": age, "saved_age": saved_age, "hidden_age": hidden_age, "limit": limit},
     ).rowcount

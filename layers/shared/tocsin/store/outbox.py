@@ -1,7 +1,7 @@
 """The work to do: claimed under a lease, and gone when it is done."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -37,12 +37,17 @@ class Claimed:
     cancelled_at: datetime | None
     ambiguous_policy: str | None
     is_transactional: bool
+    priority: str
+    thread_kind: str | None
+    thread_id: str | None
     # of a route
     route_id: str | None
     generation: int
     channel: str | None
     status: str | None
     recipient_ref: str | None
+    user_id: UUID | None
+    audience_reason: str | None
     email: str | None
     phone: str | None
     device_id: UUID | None
@@ -51,6 +56,14 @@ class Claimed:
     device_endpoint_arn: str | None
     device_enabled: bool | None
     suppressed_by: str | None
+    # of the recipient's preferences, the finer rule first
+    is_wanted: bool
+    frequency_cap: int | None
+    cap_is_of_type: bool
+    cap_timezone: str | None
+    quiet_start: time | None
+    quiet_end: time | None
+    quiet_timezone: str | None
     template_id: UUID | None
     template_version: int | None
     template_locale: str | None
@@ -104,11 +117,19 @@ def claim(
                    records.notification_type, records.mode, records.audience_kind, records.audience,
                    records.payload_json AS payload, records.channels, records.template, records.expires_at,
                    records.cancelled_at, kind.ambiguous_policy, COALESCE(kind.transactional, true) AS is_transactional,
+                   records.priority, records.thread_kind, records.thread_id,
                    claimed.route_id, claimed.generation, routes.channel, routes.status, routes.recipient_ref,
-                   routes.resolved_email AS email, routes.resolved_phone AS phone,
+                   routes.user_id, routes.audience_reason, routes.resolved_email AS email, routes.resolved_phone AS phone,
                    devices.id AS device_id, devices.platform AS device_platform, devices.token AS device_token,
                    devices.endpoint_arn AS device_endpoint_arn, devices.enabled AS device_enabled,
                    suppression.reason AS suppressed_by,
+                   COALESCE(finer.enabled, plain.enabled, true) AS is_wanted,
+                   COALESCE(finer.frequency_cap, plain.frequency_cap) AS frequency_cap,
+                   finer.frequency_cap IS NOT NULL AS cap_is_of_type,
+                   CASE WHEN finer.frequency_cap IS NULL THEN plain.timezone ELSE finer.timezone END AS cap_timezone,
+                   COALESCE(finer.quiet_hours_start, plain.quiet_hours_start) AS quiet_start,
+                   COALESCE(finer.quiet_hours_end, plain.quiet_hours_end) AS quiet_end,
+                   CASE WHEN finer.quiet_hours_start IS NULL THEN plain.timezone ELSE finer.timezone END AS quiet_timezone,
                    templates.id AS template_id, templates.version AS template_version, templates.locale AS template_locale,
                    templates.subject AS template_subject, templates.body AS template_body, templates.text AS template_text,
                    routes.duplicate_suspected, claimed.attempt_open, claimed.last_attempt_no,
@@ -122,6 +143,12 @@ def claim(
             LEFT JOIN templates ON templates.id = routes.template_id
             LEFT JOIN notification_types AS kind
                 ON kind.tenant_id = claimed.tenant_id AND kind.name = records.notification_type
+            LEFT JOIN preferences AS plain
+                ON plain.tenant_id = claimed.tenant_id AND plain.user_id = routes.user_id AND plain.channel = routes.channel
+                AND plain.notification_type = ''
+            LEFT JOIN preferences AS finer
+                ON finer.tenant_id = claimed.tenant_id AND finer.user_id = routes.user_id AND finer.channel = routes.channel
+                AND finer.notification_type = records.notification_type
             LEFT JOIN LATERAL (
                 SELECT suppressions.reason
                 FROM suppressions

@@ -181,7 +181,8 @@ def find(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT notification_id, notification_type, producer, mode, audience_kind, recipient_user_ids, payload_json,
+            SELECT notification_id, notification_type, producer, mode, audience_kind, recipient_user_ids,
+                   audience ->> 'scope' AS scope, payload_json,
                    idempotency_key, request_id, trace_id, template, channels, priority, thread_kind, thread_id,
                    occurred_at, accepted_at, send_at, expires_at, cancelled_at
             FROM records
@@ -201,7 +202,8 @@ def list_page(
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT notification_id, notification_type, producer, mode, audience_kind, template, priority, thread_kind,
+            SELECT notification_id, notification_type, producer, mode, audience_kind, audience ->> 'scope' AS scope, template,
+                   priority, thread_kind,
                    thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at,
                    (SELECT jsonb_object_agg(counted.status, counted.routes)
                     FROM (SELECT status, count(*) AS routes FROM routes

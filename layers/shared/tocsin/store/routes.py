@@ -1,6 +1,6 @@
 """One row per recipient and channel: how each is planned, and how it ends."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,19 +11,12 @@ from psycopg.types.json import Jsonb
 
 
 @dataclass(frozen=True, slots=True)
-class InboxWords:
-    locale: str
-    title: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """How to turn one record into routes: the channels to use, and the words for the inbox, by locale."""
 
     outbox_id: UUID
     channels: list[str]
-    inbox: list[InboxWords]
+    inbox: list[dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +30,7 @@ class Planned:
 def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_size: int) -> Planned:
     """Write the routes of these plans, their outbox rows and inbox rows, and finish (or advance) the plans: one statement.
 
-    An audience without an end (everyone) is walked page by page; the plan's row remembers the last user."""
+    An audience without an end (everyone, a thread, a scope) is walked page by page; the plan's row remembers the last user."""
     rows = conn.execute(
         """
         WITH plan AS (
@@ -53,9 +46,9 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             -- the record too: a cancel that comes meanwhile is waited for, and seen
             FOR UPDATE OF outbox FOR NO KEY UPDATE OF records
         ), page AS (
-            SELECT leased.plan_id, member.*
+            SELECT leased.plan_id, member.id, ''::text AS audience_reason, false AS is_muted
             FROM leased CROSS JOIN LATERAL (
-                SELECT users.id, users.external_id, users.email, users.phone, users.locale
+                SELECT users.id
                 FROM users
                 WHERE users.tenant_id = leased.tenant_id
                   AND (leased.after_user_id IS NULL OR users.id > leased.after_user_id)
@@ -63,6 +56,20 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                 LIMIT %(page_size)s
             ) AS member
             WHERE leased.audience_kind = 'tenant' AND leased.plan_channels <> ARRAY['in_app']
+            UNION ALL
+            SELECT leased.plan_id, member.user_id, member.reason,
+                   member.is_muted OR EXISTS (
+                       SELECT FROM notification_threads AS muted
+                       WHERE muted.tenant_id = leased.tenant_id AND muted.user_id = member.user_id
+                         AND muted.thread_kind = leased.thread_kind AND muted.thread_id = leased.thread_id
+                         AND NOT muted.subscribed)
+            FROM leased CROSS JOIN LATERAL tocsin_audience(
+                leased.tenant_id, leased.audience ->> 'scope',
+                CASE WHEN leased.audience_kind = 'thread' THEN leased.thread_kind END,
+                CASE WHEN leased.audience_kind = 'thread' THEN leased.thread_id END,
+                '{}', ARRAY['author', 'comment', 'subscribed', 'watching'], leased.after_user_id,
+                %(page_size)s::integer) AS member
+            WHERE leased.audience_kind IN ('thread', 'scope')
         ), progress AS (
             SELECT plan_id, count(*) AS members, (array_agg(id ORDER BY id DESC))[1] AS last_user_id
             FROM page
@@ -70,24 +77,29 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         ), recipient AS (
             SELECT leased.plan_id, COALESCE(users.id::text, md5(wanted.external_id)) AS ref_id,
                    'user:' || wanted.external_id AS recipient_ref, users.id AS user_id, users.email, users.phone,
-                   users.locale, CASE WHEN users.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle
+                   users.locale, CASE WHEN users.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle,
+                   '' AS audience_reason
             FROM leased
             CROSS JOIN LATERAL jsonb_array_elements_text(leased.recipient_user_ids) AS wanted (external_id)
             LEFT JOIN users ON users.tenant_id = leased.tenant_id AND users.external_id = wanted.external_id
             WHERE leased.audience_kind = 'users'
             UNION ALL
             SELECT leased.plan_id, 'address', 'address', NULL, leased.audience ->> 'email', leased.audience ->> 'phone',
-                   NULL, ''
+                   NULL, '', ''
             FROM leased
             WHERE leased.audience_kind = 'address'
             UNION ALL
-            SELECT page.plan_id, page.id::text, 'user:' || page.external_id, page.id, page.email, page.phone, page.locale, ''
+            SELECT page.plan_id, page.id::text, 'user:' || users.external_id, page.id, users.email, users.phone, users.locale,
+                   CASE WHEN page.is_muted THEN 'muted' ELSE '' END, page.audience_reason
             FROM page
+            JOIN leased USING (plan_id)
+            JOIN users ON users.tenant_id = leased.tenant_id AND users.id = page.id
             UNION ALL
-            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, 'no_recipients'
+            SELECT leased.plan_id, 'everyone', leased.audience_kind, NULL, NULL, NULL, NULL, 'no_recipients', ''
             FROM leased
             LEFT JOIN progress USING (plan_id)
-            WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND progress.plan_id IS NULL
+            WHERE leased.audience_kind IN ('tenant', 'thread', 'scope') AND leased.after_user_id IS NULL
+              AND progress.plan_id IS NULL
         ), target AS (
             SELECT recipient.*, way.channel, devices.id AS device_id, wording.id AS template_id,
                    CASE
@@ -97,6 +109,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                        WHEN way.channel = 'sms' AND recipient.phone IS NULL THEN 'no_address'
                        WHEN way.channel = 'push' AND devices.id IS NULL THEN 'no_address'
                        WHEN way.channel = 'in_app' AND recipient.user_id IS NULL THEN 'no_address'
+                       WHEN NOT preference.enabled THEN 'preference: in_app off'
                        ELSE ''
                    END AS skip_reason
             FROM recipient
@@ -112,9 +125,19 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                 ORDER BY tocsin_locale_distance(templates.locale, recipient.locale), templates.created_at
                 LIMIT 1
             ) AS wording ON leased.template IS NOT NULL
+            LEFT JOIN LATERAL (
+                -- the other channels' preferences are for the gate, at the time of sending; the inbox has no other time than now
+                SELECT preferences.enabled
+                FROM preferences
+                WHERE preferences.tenant_id = leased.tenant_id AND preferences.user_id = recipient.user_id
+                  AND preferences.channel = 'in_app' AND preferences.notification_type IN ('', leased.notification_type)
+                  AND preferences.enabled IS NOT NULL
+                ORDER BY preferences.notification_type DESC
+                LIMIT 1
+            ) AS preference ON way.channel = 'in_app'
             WHERE NOT (leased.audience_kind = 'tenant' AND way.channel = 'in_app')
             UNION ALL
-            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', 'in_app', NULL, NULL, ''
+            SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', '', 'in_app', NULL, NULL, ''
             FROM leased
             WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND 'in_app' = ANY(leased.plan_channels)
         ), verdict AS (
@@ -136,17 +159,18 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             INSERT INTO routes (
                 notification_id, route_id, tenant_id, channel, recipient_ref, user_id, device_id, status, reason, outbox_id,
                 max_attempts, resolved_email, resolved_phone, resolved_locale, provider, created_at, updated_at,
-                published_at, skipped_at, cancelled_at, template_id)
+                published_at, skipped_at, cancelled_at, template_id, audience_reason)
             SELECT notification_id, channel || '-' || COALESCE(device_id::text, ref_id), tenant_id, channel, recipient_ref,
                    user_id, device_id, status, reason, CASE WHEN status = 'pending' THEN tocsin_uuid7() END,
                    retry_max_attempts, COALESCE(email, ''), COALESCE(phone, ''), COALESCE(locale, ''),
                    CASE WHEN status = 'published' THEN 'inbox' ELSE '' END, tocsin_now(), tocsin_now(),
                    CASE WHEN status = 'published' THEN tocsin_now() END,
                    CASE WHEN status = 'skipped' THEN tocsin_now() END,
-                   CASE WHEN status = 'cancelled' THEN tocsin_now() END, template_id
+                   CASE WHEN status = 'cancelled' THEN tocsin_now() END, template_id, audience_reason
             FROM verdict
             ON CONFLICT (notification_id, route_id) DO NOTHING
-            RETURNING notification_id, route_id, tenant_id, channel, user_id, status, outbox_id, resolved_locale
+            RETURNING notification_id, route_id, tenant_id, channel, user_id, status, outbox_id, resolved_locale,
+                      audience_reason
         ), work AS (
             INSERT INTO outbox (
                 id, tenant_id, source_kind, notification_id, route_id, due_at, max_attempts, retry_backoff, retry_base_ms,
@@ -157,8 +181,12 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             WHERE route.status = 'pending'
         ), arrival AS (
             SELECT DISTINCT ON (tenant_id, user_id, fold)
-                   route.tenant_id, route.user_id, leased.notification_type, leased.thread_kind, leased.thread_id,
-                   leased.notification_id, words.title, words.message, leased.expires_at, fold,
+                   route.tenant_id, route.user_id, leased.notification_type,
+                   COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
+                   leased.thread_kind, leased.thread_id, leased.notification_id, words.title, words.message,
+                   leased.expires_at, fold,
+                   CASE WHEN jsonb_typeof(leased.payload_json -> 'url') = 'string'
+                        THEN jsonb_build_object('url', leased.payload_json -> 'url') ELSE '{}' END AS summary,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
             FROM route
             JOIN leased USING (notification_id)
@@ -174,17 +202,19 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             ORDER BY tenant_id, user_id, fold, leased.accepted_at DESC
         ), inbox AS (
             INSERT INTO notifications (
-                id, tenant_id, user_id, kind, reason, thread_kind, thread_id, source_notification_id, title, message,
-                event_count, last_event_at, created_at, updated_at, expires_at)
-            SELECT tocsin_uuid7(), tenant_id, user_id, notification_type, 'intent', thread_kind, thread_id, notification_id,
-                   title, message, events, tocsin_now(), tocsin_now(), tocsin_now(), expires_at
+                id, tenant_id, user_id, kind, reason, scope, thread_kind, thread_id, source_notification_id, title, message,
+                summary, event_count, last_event_at, shown_at, created_at, updated_at, expires_at)
+            SELECT tocsin_uuid7(), tenant_id, user_id, notification_type, reason, scope, thread_kind, thread_id,
+                   notification_id, title, message, summary, events, tocsin_now(), tocsin_now(), tocsin_now(), tocsin_now(),
+                   expires_at
             FROM arrival
             ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) WHERE thread_id IS NOT NULL DO UPDATE
                 SET kind = EXCLUDED.kind, reason = EXCLUDED.reason, title = EXCLUDED.title, message = EXCLUDED.message,
-                    source_notification_id = EXCLUDED.source_notification_id,
+                    summary = EXCLUDED.summary, source_notification_id = EXCLUDED.source_notification_id,
+                    source_event_id = NULL, last_actor_user_id = NULL,
                     event_count = notifications.event_count + EXCLUDED.event_count, unread = true, read_at = NULL,
-                    deleted_at = NULL, last_event_at = EXCLUDED.last_event_at, updated_at = EXCLUDED.updated_at,
-                    expires_at = EXCLUDED.expires_at
+                    deleted_at = NULL, done_at = NULL, last_event_at = EXCLUDED.last_event_at, shown_at = EXCLUDED.shown_at,
+                    updated_at = EXCLUDED.updated_at, expires_at = EXCLUDED.expires_at
         ), finished AS (
             DELETE FROM outbox
             USING leased LEFT JOIN progress USING (plan_id)
@@ -207,7 +237,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                     {
                         "outbox_id": str(one.outbox_id),
                         "plan_channels": one.channels,
-                        "inbox": [asdict(words) for words in one.inbox],
+                        "inbox": one.inbox,
                     }
                     for one in plans
                 ]
@@ -332,6 +362,19 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             FROM settled
             WHERE routes.notification_id = settled.notification_id AND routes.route_id = settled.route_id
             RETURNING routes.notification_id, routes.route_id, routes.channel, routes.recipient_ref, settled.id AS outbox_id
+        ), sent AS (
+            -- the reservation becomes evidence; the window starts anew where the answer came much later
+            UPDATE notification_email_log AS log
+            SET message_id = settled.provider_message_id,
+                sent_at = CASE WHEN log.sent_at < tocsin_now() - interval '1 minute' THEN tocsin_now() ELSE log.sent_at END
+            FROM settled
+            WHERE settled.status = 'published' AND log.notification_id = settled.notification_id
+              AND log.route_id = settled.route_id AND log.generation = settled.generation
+        ), given_up AS (
+            DELETE FROM notification_email_log AS log
+            USING settled
+            WHERE settled.ends AND settled.status <> 'published' AND log.notification_id = settled.notification_id
+              AND log.route_id = settled.route_id AND log.generation = settled.generation
         ), letter AS (
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, channel, recipient_ref,
@@ -351,6 +394,10 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
 def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_ids: list[str]) -> None:
     conn.execute(
         """
+        WITH given_up AS (
+            DELETE FROM notification_email_log
+            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND route_id = ANY(%(route_ids)s)
+        )
         UPDATE routes
         SET status = 'cancelled', reason = 'cancelled', next_attempt_at = NULL, cancelled_at = tocsin_now(),
             updated_at = tocsin_now()

@@ -1,0 +1,30 @@
+"""A worker in a process of its own: fans out what waits, then says how much memory that took. `python -m bench.alone <url>`."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from psycopg import Connection
+
+from tocsin import database
+from tocsin.fan_out import fan_out
+from tocsin.settings import Settings
+
+
+def tell_everyone(conn: Connection[Any]) -> None:
+    """Until the cursor has passed every event: a transaction elsewhere may keep one unreadable for a moment."""
+    while fan_out(conn, has_time=lambda: True).look_again:
+        time.sleep(0.001)
+
+
+def _peak() -> int:
+    """In kB, of this program alone: what getrusage tells begins with the parent's peak."""
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+
+if __name__ == "__main__":
+    with database.connect(Settings(tocsin_database_url=sys.argv[1])) as conn:
+        tell_everyone(conn)
+    print(_peak())

@@ -1,0 +1,134 @@
+"""Telling: domain events as CloudEvents, one or many, and what became of them."""
+
+from typing import Any
+from uuid import UUID
+
+from tocsin import cloud_events, http, problems
+from tocsin.accept import Allowance, KeyInFlight, RateExceeded
+from tocsin.api import limits
+from tocsin.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED, CloudEvent
+from tocsin.http import Call, Endpoint, Request, Response
+from tocsin.ids import uuid7
+from tocsin.problems import Problem
+from tocsin.record_events import Recorded, Told, record_events
+
+_LIMIT = "events"
+
+
+def post_events(call: Call) -> Response:
+    if call.request.media_type == BATCHED:
+        return _post_batch(call)
+    told = _told(_single(call), uuid7())
+    (recorded,), allowance = _record(call, [told])
+    return Response(202, _receipt(told, recorded), limits.headers_of(allowance, _LIMIT))
+
+
+def _post_batch(call: Call) -> Response:
+    items = call.request.json(BATCHED)
+    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH:
+        raise problems.invalid(f"A batch is a list of 1 to {MAX_BATCH} events.")
+    ids = sorted(uuid7() for _ in items)  # in the order of the events, so that what comes of them keeps it
+    read = [_try_told(item, notification_id) for item, notification_id in zip(items, ids, strict=True)]
+    told = [one for one in read if isinstance(one, Told)]
+    headers: dict[str, str] = {}
+    ends: list[Recorded] = []
+    if told:
+        ends, allowance = _record(call, told)
+        headers = limits.headers_of(allowance, _LIMIT)
+    rest = iter(ends)
+    results = [
+        {"status": 202, "outcome": _receipt(one, next(rest))}
+        if isinstance(one, Told)
+        else {"status": one.status, "problem": one.body(call.request.request_id)}
+        for one in read
+    ]
+    return Response(200, {"results": results}, headers)
+
+
+def _single(call: Call) -> Any:
+    """One event: whole as JSON, or its attributes in headers and its data as the body."""
+    request = call.request
+    if request.media_type == STRUCTURED:
+        return request.json(STRUCTURED)
+    if cloud_events.is_binary(request.headers):
+        event = cloud_events.from_headers(request.headers, _data(request))
+        if any("\x00" in value for value in event.values() if isinstance(value, str)):
+            raise problems.invalid("An attribute holds the character U+0000.")
+        return event
+    raise Problem(
+        415,
+        "unsupported-media-type",
+        "The body is not a CloudEvent",
+        f"Send `{STRUCTURED}`, `{BATCHED}`, or JSON data with the attributes in `ce-` headers.",
+    )
+
+
+def _data(request: Request) -> Any:
+    """The body in binary mode: JSON also if nothing says so, and there may be none."""
+    is_said = request.media_type and not request.media_type.endswith("+json")
+    return request.json("application/json" if is_said else request.media_type) if request.body else None
+
+
+def _told(value: Any, notification_id: UUID) -> Told:
+    if cloud_events.data_is_too_large(value):
+        raise problems.invalid_field("/data", f"has more than {MAX_DATA} bytes")
+    event: CloudEvent = http.parse(CloudEvent, value)
+    return Told(event, value.get("data") or {}, notification_id)
+
+
+def _try_told(value: Any, notification_id: UUID) -> Told | Problem:
+    try:
+        return _told(value, notification_id)
+    except Problem as problem:
+        return problem
+
+
+def _record(call: Call, told: list[Told]) -> tuple[list[Recorded], Allowance]:
+    sender = limits.sender_of(call)
+    limits.refuse_if_exhausted(sender, _LIMIT)
+    try:
+        return record_events(call.conn, told, sender=sender, request_id=call.request.request_id, trace_id=call.request.trace_id)
+    except KeyInFlight:
+        raise Problem(
+            409,
+            "event-in-flight",
+            "The same event is being recorded",
+            "Send it again in a second.",
+            headers={"Retry-After": "1"},
+        ) from None
+    except RateExceeded:
+        if len(told) == 1:
+            limits.note_exhausted(sender, _LIMIT)
+        raise limits.too_many(sender, _LIMIT) from None
+
+
+def _receipt(told: Told, recorded: Recorded) -> dict[str, Any]:
+    return {
+        "source": told.event.source,
+        "event_id": told.event.id,
+        "notification_id": recorded.notification_id,
+        "status": "duplicate" if recorded.is_duplicate else "accepted",
+        "recorded_at": recorded.recorded_at,
+    }
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST /v1/events",
+        "send",
+        post_events,
+        "Tell what happened (CloudEvents 1.0: structured, batched or binary); who cares is found out",
+        success=202,
+        body=CloudEvent,
+        media_type=STRUCTURED,
+        batch_media_type=BATCHED,
+        answers={
+            200: "A batch: one result for each event",
+            409: "The same event is in flight",
+            413: "Too large",
+            415: "Not a CloudEvent",
+            422: "Not valid",
+            429: "Rate limited",
+        },
+    ),
+]

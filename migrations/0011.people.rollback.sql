@@ -1,0 +1,13 @@
+DROP TABLE notification_reads;
+DROP INDEX notifications_saved_idx;
+DROP INDEX notifications_announced_idx;
+DROP INDEX notifications_box_idx;
+ALTER TABLE notifications DROP COLUMN box;
+ALTER TABLE notifications DROP COLUMN saved_at;
+ALTER TABLE notifications DROP COLUMN done_at;
+ALTER TABLE notifications DROP COLUMN shown_at;
+CREATE INDEX notifications_recent_idx ON notifications (tenant_id, user_id, last_event_at DESC, id DESC);
+CREATE INDEX notifications_unread_idx ON notifications (tenant_id, user_id) WHERE unread AND deleted_at IS NULL;
+DROP TABLE digests;
+DROP TABLE notification_email_log;
+DROP TABLE preferences;

@@ -1,0 +1,30 @@
+"""One browser for all tests of this process; for each test a tab and an inbox of its own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.chromium import Chromium, started_chromium
+from tests.browser.fake_inbox import FakeInbox, serving
+from tests.browser.page import Page, opened_page
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    with started_chromium(tmp_path_factory.mktemp("chromium")) as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def page(chromium: Chromium) -> Iterator[Page]:
+    """A tab; whatever the test does, no exception may go uncaught in it, and no policy may be broken."""
+    with opened_page(chromium) as page:
+        yield page
+        assert page.complaints() == []
+
+
+@pytest.fixture
+def server() -> Iterator[FakeInbox]:
+    inbox = FakeInbox()
+    with serving(inbox):
+        yield inbox
