@@ -8,7 +8,7 @@ from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from tocsin.dampening import HOURLY_LIMIT, State
+from tocsin.dampening import HOUR, HOURLY_LIMIT, THREAD_WINDOW, State
 from tocsin.store.outbox import Claimed
 
 
@@ -35,10 +35,10 @@ def read_states(
             )
             SELECT wanted.outbox_id, tocsin_now() AS now,
                    -- a reservation of another window or another day is none: others may have been told since
-                   COALESCE(own.sent_at > tocsin_now() - interval '10 minutes'
+                   COALESCE(own.sent_at > tocsin_now() - %(thread_window)s
                             AND own.sent_at >= COALESCE(wanted.day_start, own.sent_at), false) AS is_reserved,
                    COALESCE(hour.emails, 0) AS emails_this_hour,
-                   CASE WHEN hour.emails = %(hourly_limit)s THEN hour.oldest + interval '1 hour' END AS hour_is_full_until,
+                   CASE WHEN hour.emails = %(hourly_limit)s THEN hour.oldest + %(hour)s END AS hour_is_full_until,
                    COALESCE(today.sent, 0) AS sent_today, thread.sent_at AS thread_told_at,
                    digest.notification_id AS digest_id, digest.outbox_id AS digest_outbox_id,
                    COALESCE(NOT inbox.unread, false) AS is_read, records.payload_json AS payload
@@ -54,7 +54,7 @@ def read_states(
                     SELECT log.sent_at
                     FROM notification_email_log AS log
                     WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
-                      AND log.channel = 'email' AND log.sent_at > tocsin_now() - interval '1 hour'
+                      AND log.channel = 'email' AND log.sent_at > tocsin_now() - %(hour)s
                       AND log.id IS DISTINCT FROM own.id
                     ORDER BY log.sent_at DESC
                     LIMIT %(hourly_limit)s
@@ -93,6 +93,8 @@ def read_states(
             {
                 "wanted": Jsonb([_wanted(*one) for one in wanted]),
                 "hourly_limit": HOURLY_LIMIT,
+                "hour": HOUR,
+                "thread_window": THREAD_WINDOW,
                 "lease_token": lease_token,
             },
         )
