@@ -35,7 +35,7 @@ def _moment(value: object) -> datetime:
         raise ValueError(wrong) from None
 
 
-def _unique(values: list[str]) -> list[str]:
+def unique(values: list[Any]) -> list[Any]:
     if len(set(values)) != len(values):
         raise ValueError("must not name one twice")
     return values
@@ -109,7 +109,7 @@ class Intent(Closed):
         UsersAudience | AddressAudience | TenantAudience | ThreadAudience | ScopeAudience, Field(discriminator="kind")
     ]
     payload: dict[str, Any]
-    channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(_unique)] | None = None
+    channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(unique)] | None = None
     template: Name | None = None
     thread: Thread | None = None
     priority: Literal["low", "normal", "high", "critical"] | None = None

@@ -10,7 +10,7 @@ from tocsin import audit, people, problems
 from tocsin.api.managing import user_of
 from tocsin.database import tenant_transaction
 from tocsin.http import Call, Endpoint, Response
-from tocsin.intents import Channel, Closed
+from tocsin.intents import Channel, Closed, unique
 from tocsin.store import event_routing, watches
 from tocsin.user_tokens import Person
 
@@ -18,17 +18,11 @@ Reason = Literal["mention", "review_requested", "assign", "author", "comment", "
 MOST_WATCHES = 200
 
 
-def _unique(values: list[Any]) -> list[Any]:
-    if len(set(values)) != len(values):
-        raise ValueError("must not name one twice")
-    return values
-
-
 class RoutingBody(Closed):
     """Which reasons are told, and on which channels. A reason that is not named tells nobody."""
 
-    rules: Annotated[dict[Reason, Annotated[list[Channel], AfterValidator(_unique)]], Field(min_length=1)]
-    overrides: Annotated[list[Reason], AfterValidator(_unique)] = Field(default=["mention", "review_requested"])
+    rules: Annotated[dict[Reason, Annotated[list[Channel], AfterValidator(unique)]], Field(min_length=1)]
+    overrides: Annotated[list[Reason], AfterValidator(unique)] = Field(default=["mention", "review_requested"])
     subscribe_actor: StrictBool = True
 
 
