@@ -1,5 +1,7 @@
 """Accept intents: the durable row is the promise, and it is also the idempotency reservation."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -88,6 +90,19 @@ class RateExceeded(Exception):
     """The sender is above its limit; nothing was stored. The producer waits for the next minute."""
 
 
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What Postgres refuses while something is taken in, in our words: another one is in flight, or the rate is exceeded."""
+    try:
+        yield
+    except errors.LockNotAvailable:
+        raise KeyInFlight from None
+    except errors.CheckViolation as error:
+        if error.diag.constraint_name != rate_limits.CONSTRAINT:
+            raise
+        raise RateExceeded from None
+
+
 def send_at_is_too_far(intent: Intent) -> bool:
     return intent.send_at is not None and intent.send_at > datetime.now(UTC) + FARTHEST_SEND
 
@@ -124,28 +139,21 @@ def _reserve(
     release: list[str] | None = None,
 ) -> list[records.Reserved]:
     """One round trip: reserve what is free and count it, after releasing keys whose reservations have run out."""
-    try:
-        with tenant_round_trip(conn, sender.tenant_id):
-            if release:
-                records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
-            reserved = records.reserve(
-                conn,
-                rows,
-                tenant_id=sender.tenant_id,
-                producer=sender.producer,
-                mode=sender.mode,
-                request_id=request_id,
-                trace_id=trace_id,
-                window=window,
-                rate_subject=sender.rate_subject,
-                rate_limit=sender.rate_limit,
-            )
-    except errors.LockNotAvailable:
-        raise KeyInFlight from None
-    except errors.CheckViolation as error:
-        if error.diag.constraint_name != rate_limits.CONSTRAINT:
-            raise
-        raise RateExceeded from None
+    with refusals(), tenant_round_trip(conn, sender.tenant_id):
+        if release:
+            records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
+        reserved = records.reserve(
+            conn,
+            rows,
+            tenant_id=sender.tenant_id,
+            producer=sender.producer,
+            mode=sender.mode,
+            request_id=request_id,
+            trace_id=trace_id,
+            window=window,
+            rate_subject=sender.rate_subject,
+            rate_limit=sender.rate_limit,
+        )
     return reserved.fetchall()
 
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection, errors
+from psycopg import Connection
 
 from tocsin import nudge
-from tocsin.accept import Allowance, KeyInFlight, RateExceeded, Sender
+from tocsin.accept import Allowance, Sender, refusals
 from tocsin.cloud_events import CloudEvent
 from tocsin.database import tenant_round_trip
-from tocsin.store import domain_events, rate_limits
+from tocsin.store import domain_events
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +34,17 @@ def record_events(
     conn: Connection[Any], told: list[Told], *, sender: Sender, request_id: str, trace_id: str
 ) -> tuple[list[Recorded], Allowance]:
     """Record each event that is new, in order; then hint at the fan-out. One round trip when every event is new."""
-    try:
-        with tenant_round_trip(conn, sender.tenant_id):
-            cursor = domain_events.insert_unless_known(
-                conn,
-                [_row(n, one) for n, one in enumerate(told)],
-                tenant_id=sender.tenant_id,
-                mode=sender.mode,
-                request_id=request_id,
-                trace_id=trace_id,
-                rate_subject=sender.rate_subject,
-                rate_limit=sender.rate_limit,
-            )
-    except errors.LockNotAvailable:
-        raise KeyInFlight from None
-    except errors.CheckViolation as error:
-        if error.diag.constraint_name != rate_limits.CONSTRAINT:
-            raise
-        raise RateExceeded from None
+    with refusals(), tenant_round_trip(conn, sender.tenant_id):
+        cursor = domain_events.insert_unless_known(
+            conn,
+            [_row(n, one) for n, one in enumerate(told)],
+            tenant_id=sender.tenant_id,
+            mode=sender.mode,
+            request_id=request_id,
+            trace_id=trace_id,
+            rate_subject=sender.rate_subject,
+            rate_limit=sender.rate_limit,
+        )
     rows = cursor.fetchall()
     if any(one.recorded_at for one in rows):
         nudge.nudge_fan_out()
