@@ -22,3 +22,9 @@ def client(service: str) -> Any:
         max_pool_connections=_POOL,
     )
     return boto3.client(service, config=config)  # type: ignore[call-overload]
+
+
+def read_secret(arn: str) -> str:
+    """The text of a secret in Secrets Manager, as it is now."""
+    text: str = client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"]
+    return text

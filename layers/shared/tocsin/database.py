@@ -153,8 +153,8 @@ def _read_secret(arn: str) -> dict[str, str]:
     from tocsin import aws  # noqa: PLC0415 - the SDK is slow to import and only a new connection needs it
 
     try:
-        answer = aws.client("secretsmanager").get_secret_value(SecretId=arn)
+        text = aws.read_secret(arn)
     except Exception as error:  # whatever keeps the password from us keeps the database from us
         raise DatabaseUnavailable(f"secret: {type(error).__name__}") from error
-    secret: dict[str, str] = json.loads(answer["SecretString"])
+    secret: dict[str, str] = json.loads(text)
     return secret

@@ -25,11 +25,9 @@ def recognise(token: str) -> Person | None:
 @cache
 def _secret() -> bytes:
     try:
-        answer = aws.client("secretsmanager").get_secret_value(SecretId=settings().user_token_secret_arn)
+        return aws.read_secret(settings().user_token_secret_arn).encode()
     except Exception as error:
         raise SecretUnavailable(type(error).__name__) from error
-    text: str = answer["SecretString"]
-    return text.encode()
 
 
 def forget() -> None:

@@ -69,8 +69,6 @@ def _mute(conn: Connection[Any], subject: ThreadSubject) -> bool:
 @cache
 def secret() -> bytes:
     try:
-        answer = aws.client("secretsmanager").get_secret_value(SecretId=settings().unsubscribe_secret_arn)
+        return aws.read_secret(settings().unsubscribe_secret_arn).encode()
     except Exception as error:
         raise SecretUnavailable(type(error).__name__) from error
-    text: str = answer["SecretString"]
-    return text.encode()
