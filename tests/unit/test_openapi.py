@@ -156,3 +156,10 @@ def test_an_intent_is_described_as_closed(document: dict[str, Any]) -> None:
 def test_it_is_json_that_says_its_version(document: dict[str, Any]) -> None:
     assert json.loads(json.dumps(document)) == document
     assert document["openapi"].startswith("3.1")
+
+
+def test_what_is_a_persons_says_that_their_token_opens_it(document: dict[str, Any]) -> None:
+    described = {route: operation.get("description", "") for route, operation in operations(document)}
+
+    assert described["GET /v1/inbox"] == "Needs the scope `inbox`, or a user's token."
+    assert described["GET /v1/notifications"] == "Needs the scope `read`."

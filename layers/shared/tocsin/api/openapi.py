@@ -69,7 +69,8 @@ def _operation(endpoint: Endpoint, path: str) -> dict[str, Any]:
         "security": [{"key": []}] if endpoint.scope else [],
     }
     if endpoint.scope:
-        operation["description"] = f"Needs the scope `{endpoint.scope}`."
+        token = ", or a user's token" if endpoint.is_personal else ""
+        operation["description"] = f"Needs the scope `{endpoint.scope}`{token}."
     if endpoint.body:
         schema = {"$ref": _REF.format(model=endpoint.body.__name__)}
         bodies: dict[str, Any] = {endpoint.media_type: {"schema": schema}}
