@@ -3,11 +3,19 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
+from tests.events import fan_out_all, happen
 from tests.functions.doors import Context, handler_of
 from tests.world import World
+
+
+def _metrics(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The last ones that were printed for CloudWatch."""
+    metrics: dict[str, Any] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line][-1]
+    return metrics
 
 
 def test_the_sweep_announces_what_is_due_and_reports_the_backlog(
@@ -24,9 +32,26 @@ def test_the_sweep_announces_what_is_due_and_reports_the_backlog(
 
     assert answer == {"nudged": 1, "depth": 1}
     assert [hint.ids for hint in world.hints()] == [[asked.notification_id]]
-    metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line][-1]
+    metrics = _metrics(capsys)
     assert (metrics["OutboxDepth"], metrics["UnknownAttempts"]) == ([1.0], [0.0])
     assert metrics["OldestDueSeconds"][0] >= 120
+
+
+def test_the_sweep_reports_how_long_the_first_event_behind_the_cursor_has_waited(
+    world: World, run_as: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    happen(world, title="first")
+    world.pass_time(timedelta(minutes=3))
+    happen(world, title="second")
+    run_as("tocsin_worker")
+
+    handler_of("sweep")({}, Context())
+    waiting = _metrics(capsys)
+    fan_out_all(world)
+    handler_of("sweep")({}, Context())
+
+    assert 180 <= waiting["OldestEventSeconds"][0] < 3600
+    assert _metrics(capsys)["OldestEventSeconds"] == [0.0]
 
 
 def test_the_sweep_with_nothing_to_do_says_so(world: World, run_as: Callable[[str], None]) -> None:
