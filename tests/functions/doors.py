@@ -17,6 +17,7 @@ from tocsin.api import (
     gathering,
     inbox,
     managing,
+    preferring,
     providing,
     sending,
     service,
@@ -29,7 +30,13 @@ FUNCTIONS = Path(__file__).parent.parent.parent / "functions"
 ENDPOINTS = {
     "intake": [*sending.ENDPOINTS, *telling.ENDPOINTS, *service.ENDPOINTS],
     "live": inbox.LIVE_ENDPOINTS,
-    "inbox_api": [*asking.ENDPOINTS, *inbox.ENDPOINTS, *assets.serve(FUNCTIONS), *suppressing.PUBLIC_ENDPOINTS],
+    "inbox_api": [
+        *asking.ENDPOINTS,
+        *inbox.ENDPOINTS,
+        *preferring.ENDPOINTS,
+        *assets.serve(FUNCTIONS),
+        *suppressing.PUBLIC_ENDPOINTS,
+    ],
     "manage": [*managing.ENDPOINTS, *gathering.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS],
 }
 

@@ -15,6 +15,7 @@ from tocsin.api import (
     gathering,
     inbox,
     managing,
+    preferring,
     providing,
     sending,
     service,
@@ -66,7 +67,7 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 
 def test_every_list_of_endpoints_is_served() -> None:
-    modules = (sending, telling, asking, inbox, managing, gathering, wording, suppressing, providing, service)
+    modules = (sending, telling, asking, inbox, preferring, managing, gathering, wording, suppressing, providing, service)
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
     others = [*suppressing.PUBLIC_ENDPOINTS, *inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
 

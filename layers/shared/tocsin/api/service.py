@@ -57,6 +57,7 @@ def every_endpoint() -> list[Endpoint]:
         gathering,
         inbox,
         managing,
+        preferring,
         providing,
         sending,
         suppressing,
@@ -64,7 +65,7 @@ def every_endpoint() -> list[Endpoint]:
         wording,
     )  # fmt: skip
 
-    modules = (sending, telling, asking, inbox, managing, gathering, wording, suppressing, providing)
+    modules = (sending, telling, asking, inbox, preferring, managing, gathering, wording, suppressing, providing)
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *suppressing.PUBLIC_ENDPOINTS, *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
 
