@@ -150,7 +150,7 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
         "dispatch_in_trouble": ["attempts.open_all", "tocsin.channels", "lanes.close", "sqs in tocsin.nudge._send"],
         "plan_queue": ["outbox.claim", "routes.plan", "sqs in tocsin.nudge._send"],
         "email_queue": ["outbox.claim", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
-        "sweep": ["outbox.choice", "outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
+        "sweep": ["outbox.choose_due", "outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
     }.items(),
 )
 def test_the_boundaries_are_where_the_design_has_them(door: str, exchanges: list[str], site: Site) -> None:

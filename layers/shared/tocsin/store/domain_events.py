@@ -411,6 +411,7 @@ def fan_out(
                    jsonb_build_object('event', id), tocsin_now(), 5, 'exponential', 5000
             FROM event
             WHERE NOT is_whole AND %(page_of)s::uuid IS NULL
+            ON CONFLICT (id) DO NOTHING  -- after a restore the cursor may pass it once more
             RETURNING id, tenant_id
         ), told AS (
             SELECT event.id, count(recipient.user_id)::integer AS recipients
