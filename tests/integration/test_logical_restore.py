@@ -10,7 +10,6 @@ from tests.events import (
     fan_out_all,
     fan_out_once,
     happen,
-    inbox,
     outcomes,
     populate,
     route,
