@@ -22,12 +22,12 @@ from tools import environment
 from tools.pip_output import PipOutput, counted, shown
 
 VENV = Path(".venv")
-# What each group is for, and about how many megabytes it takes once it is unpacked.
+# What each group is for, and about how many megabytes its packages take on a disk.
 GROUPS = {
-    "run": ("the local stack", 170),
-    "test": ("the tests and checks", 390),
-    "build": ("what builds and deploys", 330),
-    "bench": ("the bench and its peers", 410),
+    "run": ("the local stack", 160),
+    "test": ("the tests and checks", 360),
+    "build": ("what builds and deploys", 220),
+    "bench": ("the bench and its peers", 380),
 }
 _QUIET = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
