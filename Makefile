@@ -6,7 +6,7 @@ GROUPS := run test build bench
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev test bench lint format build validate clean
+.PHONY: help dev test bench lint format validate build deploy clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,13 @@ build: install-build ## what `sam deploy` uploads (needs Python 3.13, the functi
 	  && find .aws-sam/build -name '*.c' -delete \
 	  && python3.13 -m compileall -q -j 2 --invalidation-mode unchecked-hash .aws-sam/build \
 	  && $(BIN)/python -m tests.template.libraries .aws-sam/build
+
+# No EMAIL_FROM, credentials, region or Python 3.13? It says so, with what to do, before anything is built.
+deploy: export ENV := default
+deploy: install-build ## into your AWS account: EMAIL_FROM=… (ENV=prod, STACK, REGION, PROFILE, PARAMETERS, YES=1; docs/deploying.md)
+	@$(BIN)/python -m tools.deploy check
+	@$(MAKE) --no-print-directory build
+	@$(BIN)/python -m tools.deploy
 
 clean: ## forget everything that was installed or made here
 	rm -rf .venv .venv.old .local .aws-sam
