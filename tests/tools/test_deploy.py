@@ -1,14 +1,13 @@
 """`make deploy`: what it makes of its variables, and what it says before anything is built."""
 
-import os
 import tomllib
-import urllib.request
-from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
 import pytest
-from moto.cloudformation.models import cloudformation_backends
+from botocore.stub import Stubber
+from moto import mock_aws
 from moto.ses.models import ses_backends
 from samtranslator.yaml_helper import yaml_parse
 
@@ -20,17 +19,6 @@ CONFIGURATION = tomllib.loads((ROOT / "samconfig.toml").read_text())
 TEMPLATE = yaml_parse((ROOT / "template.yaml").read_text())
 ACCOUNT = "123456789012"  # moto's
 SENDER = "notify@shop.example.com"
-
-
-@pytest.fixture
-def account(aws: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """An empty account of our own, and none of the developer's."""
-    monkeypatch.delenv("AWS_PROFILE", raising=False)
-    given = {"ENDPOINT_URL": aws, "ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "CONFIG_FILE": os.devnull}
-    for name, value in given.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    yield
-    urllib.request.urlopen(urllib.request.Request(f"{aws}/moto-api/reset", method="POST")).close()
 
 
 @pytest.fixture
@@ -46,10 +34,6 @@ def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, "/dev/null")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-
-
-def look(*, stack: str = "tocsin-dev", reserved: int = 0, **parameters: str) -> Findings:
-    return deploy_checks.look(stack, "us-east-1", parameters, reserved=reserved)
 
 
 def test_the_first_command_of_the_readme_deploys_dev_and_asks_nothing() -> None:
@@ -126,18 +110,6 @@ def test_a_shell_without_credentials_region_and_sender_is_told_all_three_at_once
     assert credentials.startswith("There are no AWS credentials. Log in")
 
 
-@pytest.mark.usefixtures("account")
-def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it() -> None:
-    before = look()
-    _stack_that_is("CREATE_COMPLETE")
-    after = look()
-
-    assert [each[:21] for each in before.obstacles] == ["EMAIL_FROM is missing"]
-    assert after.obstacles == []
-    assert after.place == f"us-east-1, account {ACCOUNT}"
-
-
-@pytest.mark.usefixtures("account")
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -146,27 +118,32 @@ def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it() -> None:
     ],
 )
 def test_a_stack_that_cannot_be_updated_is_an_obstacle(status: str, said: str) -> None:
-    _stack_that_is(status)
+    findings = Findings()
 
-    (found,) = look(EmailFrom=SENDER).obstacles
+    is_new = deploy_checks.look_at_stack(cloudformation(status), "tocsin-dev", findings)
 
+    (found,) = findings.obstacles
     assert said in found
+    assert not is_new
 
 
-@pytest.mark.usefixtures("account")
-def test_a_stack_that_can_be_updated_is_none() -> None:
-    _stack_that_is("UPDATE_ROLLBACK_COMPLETE")
+@pytest.mark.parametrize(("status", "is_new"), [(None, True), ("REVIEW_IN_PROGRESS", True), ("UPDATE_ROLLBACK_COMPLETE", False)])
+def test_a_stack_that_is_not_there_or_can_be_updated_is_none(status: str | None, is_new: bool) -> None:
+    findings = Findings()
 
-    assert look(EmailFrom=SENDER).obstacles == []
+    assert deploy_checks.look_at_stack(cloudformation(status), "tocsin-dev", findings) is is_new
+    assert findings.obstacles == []
 
 
-@pytest.mark.usefixtures("account")
+@mock_aws
 def test_a_sender_that_ses_does_not_know_is_noted_and_a_verified_domain_above_it_is_enough() -> None:
-    unknown = look(EmailFrom=SENDER).notes
-    boto3.client("sesv2", region_name="us-east-1").create_email_identity(EmailIdentity="example.com")
-    pending = look(EmailFrom=SENDER).notes
+    ses = ProductionSes(boto3.client("sesv2", region_name="us-east-1"))
+
+    unknown = notes_on_mail(ses)
+    ses.create_email_identity(EmailIdentity="example.com")
+    pending = notes_on_mail(ses)
     ses_backends[ACCOUNT]["us-east-1"].email_identities["example.com"].verified_for_sending_status = True
-    known = look(EmailFrom=SENDER).notes
+    known = notes_on_mail(ses)
 
     assert [note[:44] for note in unknown] == [f"SES has verified neither {SENDER}"[:44]] == [note[:44] for note in pending]
     assert known == []
@@ -207,8 +184,33 @@ def test_what_the_functions_reserve_is_what_the_template_says() -> None:
     assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "false"}) == 0
 
 
-def _stack_that_is(status: str) -> None:
-    client = boto3.client("cloudformation", region_name="us-east-1")
-    template = '{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}'
-    made = client.create_stack(StackName="tocsin-dev", TemplateBody=template)
-    cloudformation_backends[ACCOUNT]["us-east-1"].get_stack(made["StackId"]).status = status
+class ProductionSes:
+    """moto's SES, and what moto does not know: that this account is out of the sandbox."""
+
+    def __init__(self, ses: Any) -> None:
+        self._ses = ses
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ses, name)
+
+    def get_account(self) -> dict[str, Any]:
+        return {"ProductionAccessEnabled": True}
+
+
+def notes_on_mail(ses: Any) -> list[str]:
+    findings = Findings()
+    deploy_checks.look_at_mail(ses, SENDER, findings)
+    return findings.notes
+
+
+def cloudformation(status: str | None) -> Any:
+    """A client that answers once: with a stack in this state, or that there is none."""
+    client = boto3.client("cloudformation", region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
+    stubber = Stubber(client)
+    if status is None:
+        stubber.add_client_error("describe_stacks", "ValidationError", "Stack with id tocsin-dev does not exist")
+    else:
+        stack = {"StackName": "tocsin-dev", "StackStatus": status, "CreationTime": datetime(2026, 11, 17, tzinfo=UTC)}
+        stubber.add_response("describe_stacks", {"Stacks": [stack]})
+    stubber.activate()
+    return client

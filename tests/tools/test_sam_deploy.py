@@ -5,13 +5,16 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
+from moto.server import ThreadedMotoServer
 
 from tests.tools.checkout import ROOT
-from tools import deploy
+from tools import deploy, deploy_checks
 
 SAM = Path(sys.executable).with_name("sam")
 
@@ -19,6 +22,14 @@ pytestmark = pytest.mark.skipif(
     not SAM.exists() and not os.environ.get("TOCSIN_REQUIRE_SAM"),
     reason="`make build` installs sam; .ci/run comes back here after it",
 )
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield f"http://localhost:{server.get_host_and_port()[1]}"
+    server.stop()
 
 
 @pytest.fixture
@@ -54,6 +65,15 @@ def deployment(**asked: str) -> deploy.Deployment:
     return deploy.read(given, tomllib.loads((ROOT / "samconfig.toml").read_text()))
 
 
+def account(aws: str) -> dict[str, str]:
+    return {"AWS_ENDPOINT_URL": aws, "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_CONFIG_FILE": os.devnull}
+
+
+def client(service: str, aws: str) -> Any:
+    keys = {"aws_access_key_id": "x", "aws_secret_access_key": "x"}
+    return boto3.client(service, endpoint_url=aws, region_name="us-east-1", **keys)  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("environment", ["default", "prod"])
 def test_without_credentials_sam_gets_as_far_as_missing_them(project: Path, environment: str) -> None:
     done = run(project, *deployment(ENV=environment).command())
@@ -69,16 +89,27 @@ def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
 ) -> None:
     """moto knows neither sam's own bucket nor our whole template, so it is given a bucket, and ends at the change set."""
     asked = deployment(ENV=environment, YES="1", STACK=f"bells-{stage}", PARAMETERS="SmsSenderId=Bells")
-    account = {"AWS_ENDPOINT_URL": aws, "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
-    session = boto3.Session("x", "x", region_name="us-east-1")
-    session.client("s3", endpoint_url=aws).create_bucket(Bucket="uploads")
+    client("s3", aws).create_bucket(Bucket="uploads")
 
-    done = run(project, *asked.command(), "--no-resolve-s3", "--s3-bucket", "uploads", **account)
+    done = run(project, *asked.command(), "--no-resolve-s3", "--s3-bucket", "uploads", **account(aws))
 
     assert "[y/N]" not in done.stdout, done.stdout
-    cloudformation = session.client("cloudformation", endpoint_url=aws)
-    (stack,) = cloudformation.describe_stacks(StackName=f"bells-{stage}")["Stacks"]
+    (stack,) = client("cloudformation", aws).describe_stacks(StackName=f"bells-{stage}")["Stacks"]
     given = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
     assert (given["EmailFrom"], given["SmsSenderId"], given["Stage"]) == ("notify@example.com", "Bells", stage)
     assert given["MultiAz"] == ("true" if stage == "prod" else "false")
     assert {"Key": "stage", "Value": stage} in stack["Tags"]
+
+
+def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it(aws: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in account(aws).items():
+        monkeypatch.setenv(name, value)
+
+    before = deploy_checks.look("chimes", "us-east-1", {}, reserved=0)
+    template = '{"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}}'
+    client("cloudformation", aws).create_stack(StackName="chimes", TemplateBody=template)
+    after = deploy_checks.look("chimes", "us-east-1", {}, reserved=0)
+
+    assert [each[:21] for each in before.obstacles] == ["EMAIL_FROM is missing"]
+    assert after.obstacles == []
+    assert after.place == "us-east-1, account 123456789012"
