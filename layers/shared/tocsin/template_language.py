@@ -134,6 +134,8 @@ def compiled(source: str, *, is_html: bool) -> BoundTemplate:
         template = (_ESCAPED if is_html else _PLAIN).from_string(source)
         filters = template.analyze(follow_partials=False).filters
     except Error as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
         cause = error.__cause__ if isinstance(error.__cause__, Refused) else error
         raise Refused("is nested too deeply" if isinstance(error.__cause__, RecursionError) else str(cause)) from None
     except RecursionError:
