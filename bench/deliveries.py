@@ -49,7 +49,7 @@ def make_deliveries(ground: Ground, count: int) -> list[UUID]:
 def _planned(conn: Connection[Any], ids: list[UUID]) -> list[UUID]:
     token = uuid4()
     claimed = claim(conn, ids, token)
-    return plan(conn, claimed, lease_token=token).deliveries
+    return [one.id for one in plan(conn, claimed, lease_token=token).deliveries]
 
 
 def claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> list[outbox.Claimed]:

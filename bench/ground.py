@@ -115,7 +115,7 @@ def point_functions_at(url: str) -> None:
     """Let the functions' own connection go to this database from now on."""
     os.environ |= {
         "TOCSIN_DATABASE_URL": url,
-        "WORK_QUEUE_URL": "http://localhost/work",
+        **{f"{queue.upper()}_QUEUE_URL": f"http://localhost/{queue}" for queue in settings.QUEUES},
         "RATE_LIMIT_PER_MINUTE": str(NO_LIMIT),
         "POWERTOOLS_SERVICE_NAME": "bench",
         "AWS_DEFAULT_REGION": "eu-central-1",

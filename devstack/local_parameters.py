@@ -20,7 +20,7 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "IntakeConcurrency": "4",
         "InboxConcurrency": "4",
         "LiveConcurrency": "8",
-        "DispatchConcurrency": "4",
+        "DispatchConcurrency": "8",
         "PublicUrl": public_url,
         "ProviderBaseUrls": _base_urls(post_office_url) if post_office_url else "",
     }

@@ -60,13 +60,14 @@ def make_database(server: Postgres, template: str) -> Iterator[Callable[[], str]
 
 @pytest.fixture
 def work_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkQueue]:
-    """A make-believe AWS account with a work queue in it, so that hints are really sent."""
+    """A make-believe AWS account with the work queues in it, so that hints are really sent."""
     for name, value in ACCOUNT.items():
         monkeypatch.setenv(name, value)
     for name in [name for name in os.environ if name.startswith("AWS_ENDPOINT_URL")]:
         monkeypatch.delenv(name)
     with make_believe() as queue:
-        monkeypatch.setenv("WORK_QUEUE_URL", queue.url)
+        for name, url in queue.variables.items():
+            monkeypatch.setenv(name, url)
         yield queue
 
 

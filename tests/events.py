@@ -1,12 +1,13 @@
 """What happened and who cares: events as producers tell them; routing, watches and subscriptions as the API makes them."""
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
 from psycopg import Connection
 
 from tests.crash.waiting import wait_until
-from tests.world import TENANT, World
+from tests.world import LEASE, TENANT, World
 from tocsin import fan_out
 from tocsin.accept import Sender
 from tocsin.cloud_events import CloudEvent
@@ -14,7 +15,16 @@ from tocsin.database import tenant_transaction
 from tocsin.fan_out import FannedOut
 from tocsin.ids import uuid7
 from tocsin.record_events import Recorded, Told, record_events
-from tocsin.store import domain_events, domain_events_processed, event_routing, notification_threads, preferences, watches
+from tocsin.store import (
+    domain_events,
+    domain_events_processed,
+    event_routing,
+    notification_threads,
+    outbox,
+    preferences,
+    watches,
+)
+from tocsin.store.outbox import Due
 
 REASONS = ["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
 TYPE = "issue.commented"
@@ -134,14 +144,29 @@ def is_behind(world: World) -> bool:
 
 def fan_out_all(world: World, conn: Connection[Any] | None = None) -> list[UUID]:
     """Fan out until nothing waits. The server's own housekeeping may hold the reader back for a moment, so it looks again."""
-    deliveries: list[UUID] = []
+    due: list[Due] = []
 
     def nothing_waits() -> bool:
-        deliveries.extend(fan_out.fan_out(conn or world.worker, has_time=lambda: True).deliveries)
+        due.extend(fan_out.fan_out(conn or world.worker, has_time=lambda: True).due)
         return not is_behind(world)
 
     wait_until(nothing_waits)
-    return deliveries
+    while page := tell_page(world, conn):
+        due.extend(page.due)
+    return [one.id for one in due if one.queue != "plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToldPage:
+    due: list[Due]
+
+
+def tell_page(world: World, conn: Connection[Any] | None = None) -> ToldPage | None:
+    """Tell one page of a large audience, if one waits and is free."""
+    conn, token = conn or world.worker, uuid4()
+    waiting = [row["id"] for row in world.rows("SELECT id FROM outbox WHERE source_kind = 'fanout' ORDER BY id")]
+    pages = outbox.claim_page(conn, waiting, lease_token=token, lease=LEASE).fetchall()
+    return ToldPage(fan_out.fan_out_page(conn, pages[0], lease_token=token)) if pages else None
 
 
 def fan_out_once(world: World, conn: Connection[Any] | None = None, *, batches: int = 1_000) -> FannedOut:
@@ -165,12 +190,10 @@ class Visit:
         self.token = uuid4()
         place = domain_events_processed.claim(self.conn, lease_token=self.token, lease=fan_out.LEASE)
         assert place is not None
-        self.place = place
-        is_alone = place.claim_count > 1 or place.current_event_id is not None
-        self.events = domain_events.read_next(self.conn, limit=1 if is_alone else fan_out.BATCH)
+        self.events = domain_events.read_next(self.conn, limit=1 if place.claim_count > 1 else fan_out.BATCH)
 
     def tell(self) -> domain_events.FannedOut:
-        return fan_out._tell(self.conn, self.events, self.place.after_user_id, self.token)
+        return fan_out._tell(self.conn, self.events, self.token)
 
 
 def cursor(world: World) -> Row:

@@ -1,9 +1,10 @@
-"""A work queue in a make-believe AWS account, and a way to read every hint on it, the delayed ones too."""
+"""The work queues in a make-believe AWS account, and a way to read every hint on them, the delayed ones too."""
 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from moto import mock_aws
@@ -11,46 +12,65 @@ from moto.core.config import DefaultConfig
 from moto.sqs.models import sqs_backends
 
 from tocsin import aws
+from tocsin.settings import QUEUES
 
 REGION = "eu-west-1"
 ACCOUNT = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing", "AWS_DEFAULT_REGION": REGION}
 ACCOUNT_ID = "123456789012"
-NAME = "work"
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
     ids: list[UUID]
     delay_seconds: int
+    queue: str
+    group: str
+
+
+def arn_of(queue: str) -> str:
+    """What the event source of this queue calls it."""
+    return f"arn:aws:sqs:{REGION}:{ACCOUNT_ID}:work-{queue}"
 
 
 class WorkQueue:
-    def __init__(self, url: str) -> None:
-        self.url = url
+    """All of them together; what is said of one queue names it."""
 
-    def bodies(self) -> list[str]:
-        return [message.body for message in self._messages()]
+    def __init__(self, urls: dict[str, str]) -> None:
+        self.urls = urls
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What the template tells a function of them."""
+        return {f"{queue.upper()}_QUEUE_URL": url for queue, url in self.urls.items()}
+
+    def bodies(self, *queues: str) -> list[str]:
+        return [message.body for queue in queues or QUEUES for message in self._messages(queue)]
 
     def hints(self) -> list[Hint]:
         return [
             Hint(
                 [UUID(one) for one in json.loads(message.body)["ids"]],
                 round(max(0, message.delayed_until - (message.sent_timestamp or 0)) / 1000),
+                queue,
+                message.group_id or "",
             )
-            for message in self._messages()
+            for queue in QUEUES
+            for message in self._messages(queue)
         ]
 
     def clear(self) -> None:
-        self._messages().clear()
+        for queue in QUEUES:
+            self._messages(queue).clear()
 
-    def _messages(self):  # type: ignore[no-untyped-def]
+    def _messages(self, queue: str) -> Any:
         # moto's own list: SQS itself shows a delayed message to nobody before its time
-        return sqs_backends[ACCOUNT_ID][REGION].queues[NAME]._messages
+        return sqs_backends[ACCOUNT_ID][REGION].queues[f"work-{queue}"]._messages
 
 
 @contextmanager
 def make_believe() -> Iterator[WorkQueue]:
-    """The account, empty but for the work queue. The caller has put ACCOUNT into the environment."""
+    """The account, empty but for the work queues. The caller has put ACCOUNT into the environment."""
     config: DefaultConfig = {"core": {"reset_boto3_session": False}}
     with mock_aws(config=config):
-        yield WorkQueue(aws.client("sqs").create_queue(QueueName=NAME)["QueueUrl"])
+        sqs = aws.client("sqs")
+        yield WorkQueue({queue: sqs.create_queue(QueueName=f"work-{queue}")["QueueUrl"] for queue in QUEUES})

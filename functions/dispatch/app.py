@@ -1,9 +1,10 @@
-"""The door for work: hints from the queue, carried to the next recorded state."""
+"""The door for work: hints from one of the work queues, carried to the next recorded state."""
 
 import json
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -25,7 +26,7 @@ metrics = Metrics()
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     hinted = {record["messageId"]: _read(record) for record in event["Records"]}
-    ids = [one for hint in hinted.values() for one in hint.ids]
+    ids = _in_turns([hint.ids for hint in hinted.values()])
     events_wait = any(hint.fan_out for hint in hinted.values())
     lease_token = uuid4()  # made before the work, which may be repeated on another connection
     config = settings()
@@ -35,10 +36,11 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         Policy(config.evidence_window, config.send_concurrency, config.sandbox_domain),
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
         insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
+        queue=config.queue_of(event["Records"][0].get("eventSourceARN", "")),
     )
     try:
         made = database.run(lambda conn: spread(conn, worker, lease_token)) if events_wait else []
-        claimed = database.run(lambda conn: dispatch(conn, ids + made, worker)) if ids or made else 0
+        claimed = database.run(lambda conn: dispatch(conn, ids + made, worker))
     except database.DatabaseUnavailable as error:
         log.error("database unavailable; the hints stay on the queue", extra={"error": str(error)})
         return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in hinted]}
@@ -63,6 +65,11 @@ def _read(record: dict[str, Any]) -> Hint:
         log.warning("a hint could not be read", extra={"message_id": record["messageId"]})
         metrics.add_metric(name="UnreadableHints", unit=MetricUnit.Count, value=1)
         return Hint([])
+
+
+def _in_turns(hints: list[list[UUID]]) -> list[UUID]:
+    """The ids of several hints, one of each in turn: each belongs to one tenant."""
+    return [one for row in zip_longest(*hints) for one in row if one is not None]
 
 
 @cache

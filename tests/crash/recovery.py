@@ -10,6 +10,7 @@ from psycopg import sql
 from tests.crash.child import Context
 from tests.crash.news import News
 from tocsin import aws, database
+from tocsin.settings import QUEUES
 
 STEP_SECONDS = 301  # longer than a lease, the first nudge after 30 s and the next after 5 min; three pass the evidence window
 MOST_ROUNDS = 16
@@ -36,7 +37,6 @@ def recover(
 
     `copies` is how often each SQS message is delivered. With `news`, the post office's events come to the feedback door:
     "early", before anybody looks at what the dead worker left, or "late", when its open attempts are known as unknown."""
-    queue = os.environ["WORK_QUEUE_URL"]
     told = News(office_url, handlers["feedback"])
     with psycopg.connect(admin_dsn, autocommit=True) as admin:
         for number in range(rounds):
@@ -50,7 +50,8 @@ def recover(
             move_clock(admin, offset)
             database.disconnect()  # a setting of the database is read by new sessions
             handlers["sweep"]({}, Context())
-            _dispatch_all(handlers["dispatch"], queue, copies)
+            while [queue for queue in QUEUES if _dispatch_all(handlers["dispatch"], queue, copies)]:
+                pass  # what one class of work did may be work for another
             if news == "late":
                 told.tell()
     return {"rounds": rounds, "offset": offset}
@@ -61,12 +62,20 @@ def move_clock(admin: psycopg.Connection[Any], offset: float) -> None:
     admin.execute(statement.format(sql.Identifier(admin.info.dbname), sql.Literal(f"{offset} seconds")))
 
 
-def _dispatch_all(handler: Handler, queue: str, copies: int) -> None:
-    sqs = aws.client("sqs")
-    while messages := sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages"):
-        event = {"Records": [{"messageId": one["MessageId"], "body": one["Body"]} for one in messages]}
+def arn_at(queue_url: str) -> str:
+    """The ARN of the queue, as its event source gives it to dispatch."""
+    return f"arn:aws:sqs:eu-west-1:123456789012:{queue_url.rpartition('/')[2]}"
+
+
+def _dispatch_all(handler: Handler, queue: str, copies: int) -> bool:
+    """Give every message of a queue to a worker of it. False: there was none."""
+    sqs, url, found = aws.client("sqs"), os.environ[f"{queue.upper()}_QUEUE_URL"], False
+    while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+        found, source = True, {"eventSourceARN": arn_at(url)}
+        event = {"Records": [{"messageId": one["MessageId"], "body": one["Body"]} | source for one in messages]}
         for _ in range(copies):
             answer = handler(event, Context())
             assert answer == {"batchItemFailures": []}, answer
         for one in messages:
-            sqs.delete_message(QueueUrl=queue, ReceiptHandle=one["ReceiptHandle"])
+            sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
+    return found

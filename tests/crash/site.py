@@ -17,8 +17,10 @@ from devstack.post_office import PostOffice
 from devstack.postgres import Postgres
 from tests.crash import child
 from tests.crash.child import Ending, Job
+from tests.crash.recovery import arn_at
 from tests.crash.waiting import wait_until
 from tests.world import TENANT, World
+from tocsin.settings import QUEUES
 
 PATIENCE_SECONDS = 60
 ROLES = {"intake": "tocsin_app", "intake_queue": "tocsin_app"}
@@ -42,7 +44,7 @@ class Site:
     ground: Ground
     database: str
     world: World
-    queue_url: str = ""
+    queue_urls: dict[str, str] = field(default_factory=dict)
     office: PostOffice = field(init=False)
     log: Path = field(init=False)
     settings: dict[str, str] = field(default_factory=dict)
@@ -90,18 +92,20 @@ class Site:
         assert not ending.error and ending.answer, ending.error
 
     def messages(self) -> list[dict[str, Any]]:
-        """Take every visible message off the work queue, as dispatch's event source would give them."""
+        """Take every visible message off the work queues, for a worker that serves any of them."""
         taken = []
-        while found := self.ground.sqs.receive_message(QueueUrl=self.queue_url, MaxNumberOfMessages=10).get("Messages"):
-            for one in found:
-                taken.append({"messageId": one["MessageId"], "body": one["Body"]})
-                self.ground.sqs.delete_message(QueueUrl=self.queue_url, ReceiptHandle=one["ReceiptHandle"])
+        for url in self.queue_urls.values():
+            while found := self.ground.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+                for one in found:
+                    taken.append({"messageId": one["MessageId"], "body": one["Body"]})
+                    self.ground.sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
         return taken
 
-    def hint(self) -> dict[str, Any]:
-        """A dispatch event that announces everything in the outbox."""
+    def hint(self, queue: str = "") -> dict[str, Any]:
+        """A dispatch event that announces everything in the outbox; with a queue, to a worker of that queue."""
         body = {"v": 1, "ids": [str(one) for one in self.world.due()]}
-        return {"Records": [{"messageId": str(uuid4()), "body": json.dumps(body)}]}
+        source = {"eventSourceARN": arn_at(self.queue_urls[queue])} if queue else {}
+        return {"Records": [{"messageId": str(uuid4()), "body": json.dumps(body)} | source]}
 
     def renew(self) -> None:
         """As on the first day, in a tenth of the time that another clone takes: people and key, and nothing else."""
@@ -120,7 +124,9 @@ class Site:
             self.world.admin.execute(sql.SQL("; ").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(name)) for name in names))
             self.world.admin.execute("INSERT INTO domain_events_processed (consumer, last_event_id) VALUES ('notify_fanout', 0)")
         self.world.admin.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(self.database)))
-        self.queue_url = self.ground.sqs.create_queue(QueueName=uuid4().hex)["QueueUrl"]
+        self.queue_urls = {
+            queue: self.ground.sqs.create_queue(QueueName=f"{queue}-{uuid4().hex}")["QueueUrl"] for queue in QUEUES
+        }
         self.office.forget()
         self.office.heal()
 
@@ -128,7 +134,7 @@ class Site:
         return {
             "TOCSIN_DATABASE_URL": self.world.dsn(role),
             "DEFAULT_TENANT_ID": str(TENANT),
-            "WORK_QUEUE_URL": self.queue_url,
+            **{f"{queue.upper()}_QUEUE_URL": url for queue, url in self.queue_urls.items()},
             "AWS_ENDPOINT_URL": self.ground.aws_url,
             "AWS_ENDPOINT_URL_SESV2": self.office.url,
             "AWS_ENDPOINT_URL_SNS": self.office.url,

@@ -48,6 +48,11 @@ def accepted_long_ago(site: Site) -> None:
     site.world.pass_time(timedelta(minutes=1))
 
 
+def planned(site: Site) -> None:
+    accepted(site)
+    assert not site.invoke("dispatch", site.hint("plan")).error
+
+
 def request(site: Site) -> dict[str, Any]:
     return post_intent(site.ground.api_key)
 
@@ -57,6 +62,8 @@ DOORS = {
     "intake_queue": Door("intake_queue", nothing, lambda _: queued_intent(), sender_repeats=True),
     "dispatch": Door("dispatch", accepted, Site.hint),
     "dispatch_in_trouble": Door("dispatch", accepted_in_trouble, Site.hint),
+    "plan_queue": Door("dispatch", accepted, lambda site: site.hint("plan")),
+    "email_queue": Door("dispatch", planned, lambda site: site.hint("email")),
     "sweep": Door("sweep", accepted_long_ago, lambda _: {}),
 }
 
@@ -141,7 +148,9 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
         "intake_queue": ["accept._reserve", "sqs in tocsin.nudge._send"],
         "dispatch": ["outbox.claim", "routes.plan", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
         "dispatch_in_trouble": ["attempts.open_all", "tocsin.channels", "lanes.close", "sqs in tocsin.nudge._send"],
-        "sweep": ["outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
+        "plan_queue": ["outbox.claim", "routes.plan", "sqs in tocsin.nudge._send"],
+        "email_queue": ["outbox.claim", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
+        "sweep": ["outbox.choice", "outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
     }.items(),
 )
 def test_the_boundaries_are_where_the_design_has_them(door: str, exchanges: list[str], site: Site) -> None:

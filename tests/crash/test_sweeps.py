@@ -3,24 +3,30 @@
 import threading
 from datetime import timedelta
 
+import pytest
+
 from tests.crash import invariants
 from tests.crash.desk import Crew
 from tests.crash.site import Site
 from tests.crash.traffic import INTENT
 from tests.world import World
-from tocsin.store import outbox
-from tocsin.sweep import MOST_PER_SWEEP, MOST_PER_TENANT, sweep
+from tocsin import sweep as sweeping
+from tocsin.sweep import sweep
 
 ROWS = 60
 
 
-def test_a_sweep_that_meets_another_in_mid_transaction_passes_over_its_rows(world: World) -> None:
+def test_a_sweep_that_meets_another_in_mid_transaction_passes_over_its_rows(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SKIP LOCKED in the sweep: the second neither waits nor announces again."""
     due_rows(world, ROWS)
     first, second = world.connect(), world.connect()
     second.execute("SET lock_timeout = '500ms'")
     with first.transaction():
-        marked = outbox.mark_nudged(first, limit=MOST_PER_SWEEP, per_tenant=ROWS // 2)
+        with monkeypatch.context() as patch:
+            patch.setattr(sweeping, "MOST_PER_TENANT", ROWS // 2)
+            marked = sweeping._mark(first, "plan")
 
         swept = sweep(second)
 
@@ -71,13 +77,6 @@ def test_a_sweep_that_dies_between_mark_and_hint_costs_five_minutes(site: Site) 
     assert len(site.messages()) == 1
     site.recover()
     invariants.check(site.world, site.office.ledger())
-
-
-def test_a_sweep_takes_no_more_than_its_share(world: World) -> None:
-    due_rows(world, 5)
-
-    assert len(outbox.mark_nudged(world.worker, limit=3, per_tenant=MOST_PER_TENANT)) == 3
-    assert len(outbox.mark_nudged(world.worker, limit=MOST_PER_SWEEP, per_tenant=1)) == 1
 
 
 def due_rows(world: World, count: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 from uuid import uuid4
 
+from tests.work_queue import arn_of
 from tocsin.api import (
     asking,
     assets,
@@ -155,11 +156,12 @@ def answer_of(event: dict[str, Any]) -> Answer:
     return Answer(event["statusCode"], event["headers"], event.get("body", ""))
 
 
-def sqs_event(*bodies: Any, first_id: int = 1) -> dict[str, Any]:
-    """A batch as the event source mapping delivers it; bodies that are no strings are written as JSON."""
+def sqs_event(*bodies: Any, first_id: int = 1, queue: str = "") -> dict[str, Any]:
+    """A batch as the event source mapping (of a work queue) delivers it; bodies that are no strings are written as JSON."""
+    source = {"eventSourceARN": arn_of(queue)} if queue else {}
     return {
         "Records": [
-            {"messageId": f"message-{n}", "body": body if isinstance(body, str) else json.dumps(body)}
+            {"messageId": f"message-{n}", "body": body if isinstance(body, str) else json.dumps(body)} | source
             for n, body in enumerate(bodies, first_id)
         ]
     }

@@ -1,14 +1,17 @@
-"""An event for a crowd is told page by page: each person once, whatever breaks in between, and the later events wait."""
+"""An event for a crowd is told page by page beside the cursor: each person once, whatever breaks in between."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
+from psycopg import Connection
 
 from tests.events import (
     SCOPE,
-    Visit,
+    THREAD,
     choose,
     cursor,
     fan_out_all,
@@ -21,14 +24,16 @@ from tests.events import (
     reasons,
     route,
     subscriptions,
+    tell_page,
     wait_until_readable,
     watch,
 )
-from tests.world import OTHER_TENANT, World
+from tests.world import LEASE, OTHER_TENANT, World
 from tocsin import fan_out
-from tocsin.store import domain_events
+from tocsin.dispatch import dispatch
+from tocsin.store import domain_events, outbox
 
-PAST_LEASE = fan_out.LEASE + timedelta(seconds=1)
+PAST_LEASE = LEASE + timedelta(seconds=1)
 
 
 @pytest.fixture
@@ -56,32 +61,30 @@ def _assert_each_told_once(world: World, count: int = 10) -> None:
     assert world.count("outbox") == count
 
 
-def test_an_event_for_more_than_a_page_is_told_page_by_page_and_the_cursor_passes_it_at_the_end(crowd: World) -> None:
+def _walk(world: World, pages: int) -> None:
+    for _ in range(pages):
+        assert tell_page(world) is not None
+
+
+def test_an_event_for_more_than_a_page_is_told_page_by_page_beside_the_cursor_which_has_passed_it(crowd: World) -> None:
     happen(crowd, scope=SCOPE)
     event = crowd.one("SELECT id FROM domain_events")
     wait_until_readable(crowd)
 
+    made = fan_out_once(crowd, batches=1)
+    assert ([one.queue for one in made.due], crowd.inbox()) == (["plan"], [])
+    assert cursor(crowd)["last_event_id"] == event
     pages = []
-    for _ in range(3):
-        made = fan_out_once(crowd, batches=1)
-        place = cursor(crowd)
-        pages.append((len(made.deliveries), len(crowd.inbox()), place["current_event_id"], place["last_event_id"] == event))
-        waiting = outcomes(crowd)
+    while page := tell_page(crowd):
+        pages.append((sorted(one.queue for one in page.due), len(crowd.inbox()), outcomes(crowd)))
 
-    assert pages == [(4, 4, event, False), (4, 8, event, False), (2, 10, None, True)]
-    assert waiting == [("notified", 10)]
-    assert cursor(crowd)["after_user_id"] is None
+    assert pages == [
+        (["email"] * 4 + ["plan"], 4, [("waiting", 4)]),
+        (["email"] * 4 + ["plan"], 8, [("waiting", 8)]),
+        (["email"] * 2, 10, [("notified", 10)]),
+    ]
     _assert_each_told_once(crowd)
     assert crowd.count("records") == 1
-
-
-def test_an_event_is_waiting_until_its_last_page_was_told(crowd: World) -> None:
-    happen(crowd, scope=SCOPE)
-    wait_until_readable(crowd)
-
-    fan_out_once(crowd, batches=1)
-
-    assert outcomes(crowd) == [("waiting", 4)]
 
 
 @pytest.mark.parametrize("people", [3, 4, 5, 8, 9])
@@ -97,7 +100,7 @@ def test_a_crowd_of_any_size_around_the_page_is_told_completely(
     fan_out_all(world)
 
     _assert_each_told_once(world, people)
-    assert (outcomes(world), cursor(world)["current_event_id"]) == ([("notified", people)], None)
+    assert outcomes(world) == [("notified", people)]
 
 
 @pytest.mark.parametrize("moment", ["before telling", "before committing"])
@@ -105,14 +108,16 @@ def test_a_crowd_of_any_size_around_the_page_is_told_completely(
 def test_a_worker_that_dies_in_the_midst_of_the_pages_is_replaced_where_it_stood(pages: int, moment: str, crowd: World) -> None:
     happen(crowd, scope=SCOPE)
     wait_until_readable(crowd)
-    if pages:
-        fan_out_once(crowd, batches=pages)
-    visit = Visit(crowd)
+    fan_out_once(crowd)
+    _walk(crowd, pages)
+    dying = crowd.connect()
+    (page,), token = _claim_page(crowd, dying)
     if moment == "before committing":
-        visit.conn.execute("BEGIN")
-        assert visit.tell().moved
-    visit.conn.close()
+        dying.execute("BEGIN")
+        assert fan_out.fan_out_page(dying, page, lease_token=token)
+    dying.close()
     told_before = len(crowd.inbox())
+    assert tell_page(crowd) is None, "it is leased to the dead one"
 
     crowd.pass_time(PAST_LEASE)
     fan_out_all(crowd)
@@ -125,39 +130,96 @@ def test_a_worker_that_dies_in_the_midst_of_the_pages_is_replaced_where_it_stood
 def test_a_worker_that_lost_its_lease_in_the_midst_of_the_pages_tells_nobody_twice(crowd: World) -> None:
     happen(crowd, scope=SCOPE)
     wait_until_readable(crowd)
-    fan_out_once(crowd, batches=1)
-    asleep = Visit(crowd)
+    fan_out_once(crowd)
+    asleep = crowd.connect()
+    (page,), token = _claim_page(crowd, asleep)
     crowd.pass_time(PAST_LEASE)
-    fan_out_once(crowd, batches=1)
+    _walk(crowd, 1)
 
-    assert not asleep.tell().moved
+    assert fan_out.fan_out_page(asleep, page, lease_token=token) == []
 
     fan_out_all(crowd)
     _assert_each_told_once(crowd)
 
 
-def test_later_events_wait_for_a_crowd_and_earlier_ones_of_the_batch_are_not_lost(crowd: World) -> None:
+def _claim_page(world: World, conn: Connection[Any]) -> tuple[list[outbox.Page], UUID]:
+    token = uuid4()
+    waiting = [row["id"] for row in world.rows("SELECT id FROM outbox WHERE source_kind = 'fanout'")]
+    return outbox.claim_page(conn, waiting, lease_token=token, lease=LEASE).fetchall(), token
+
+
+def test_later_events_do_not_wait_for_a_crowd(crowd: World) -> None:
     crowd.add_user("alice")
     happen(crowd, title="before", mentions=["alice"])
     happen(crowd, title="for all", scope=SCOPE)
     happen(crowd, title="after", mentions=["alice"])
     wait_until_readable(crowd)
 
-    seen = []
-    for _ in range(5):
-        fan_out_once(crowd, batches=1)
-        seen.append([outcome for outcome, _ in outcomes(crowd)])
+    fan_out_once(crowd)
+    assert [outcome for outcome, _ in outcomes(crowd)] == ["notified", "waiting", "notified"]
+    fan_out_all(crowd)
 
-    waiting, notified = "waiting", "notified"
-    assert seen == [
-        [notified, waiting, waiting],
-        [notified, waiting, waiting],
-        [notified, waiting, waiting],
-        [notified, notified, waiting],
-        [notified, notified, notified],
-    ]
+    assert [outcome for outcome, _ in outcomes(crowd)] == ["notified"] * 3
     assert _counts(crowd) == {"alice": 2} | dict.fromkeys(_everyone(crowd) - {"alice"}, 1)
     assert inbox(crowd)["alice"]["title"] == "after"
+
+
+def test_the_later_event_gives_the_words_though_the_crowd_is_told_of_the_earlier_one_after_it(crowd: World) -> None:
+    person = min(_everyone(crowd))
+    happen(crowd, title="for all", scope=SCOPE)
+    happen(crowd, title="for one", mentions=[person])
+    wait_until_readable(crowd)
+
+    fan_out_once(crowd)
+    assert {name: row["title"] for name, row in inbox(crowd).items()} == {person: "for one"}
+    fan_out_all(crowd)
+
+    told = {name: (row["title"], row["kind"], row["reason"], row["event_count"]) for name, row in inbox(crowd).items()}
+    assert told.pop(person) == ("for one", "issue.commented", "mention", 2)
+    assert set(told.values()) == {("for all", "issue.commented", "watching", 1)}
+
+
+def test_two_events_of_one_moment_fold_the_same_way_whichever_is_told_first(crowd: World) -> None:
+    person = min(_everyone(crowd))
+    happen_together(
+        crowd,
+        [
+            {"title": "for all", "scope": SCOPE, "thread": THREAD},
+            {"title": "for one", "mentions": [person], "thread": THREAD},
+        ],
+    )
+
+    fan_out_all(crowd)
+
+    assert inbox(crowd)[person]["title"] == "for one"
+
+
+def test_a_page_that_is_told_late_brings_back_a_thread_that_was_read(crowd: World) -> None:
+    person = min(_everyone(crowd))
+    happen(crowd, title="for all", scope=SCOPE)
+    happen(crowd, title="for one", mentions=[person])
+    wait_until_readable(crowd)
+    fan_out_once(crowd)
+    crowd.admin.execute("UPDATE notifications SET unread = false, read_at = tocsin_now(), deleted_at = tocsin_now()")
+
+    fan_out_all(crowd)
+
+    row = inbox(crowd)[person]
+    assert (row["unread"], row["read_at"], row["deleted_at"], row["event_count"]) == (True, None, None, 2)
+
+
+def test_a_plan_worker_tells_a_page_between_other_work(crowd: World) -> None:
+    """One page in a round: what else is due on the queue is done in between."""
+    crowd.add_user("alice")
+    happen(crowd, scope=SCOPE)
+    wait_until_readable(crowd)
+    fan_out_once(crowd)
+    crowd.accept()
+
+    dispatch(crowd.worker, [], replace(crowd.worker_policy(), queue="plan"))
+
+    assert (outcomes(crowd), crowd.one("SELECT count(*) FROM outbox WHERE queue = 'plan'")) == ([("notified", 10)], 0)
+    assert crowd.one("SELECT count(*) FROM outbox WHERE queue = 'email'") == 11
 
 
 def test_crowd_after_crowd_in_one_thread_is_told_in_order(crowd: World) -> None:
@@ -230,7 +292,8 @@ def test_everyone_named_on_any_page_takes_part(crowd: World) -> None:
 def test_who_comes_and_goes_while_the_pages_are_told_is_told_once_or_not_at_all(crowd: World) -> None:
     happen(crowd, scope=SCOPE)
     wait_until_readable(crowd)
-    fan_out_once(crowd, batches=1)
+    fan_out_once(crowd)
+    _walk(crowd, 1)
     crowd.admin.execute("DELETE FROM users WHERE id IN (SELECT id FROM users ORDER BY id OFFSET 3 LIMIT 3)")  # one told, two not
     crowd.add_user("late")
     watch(crowd, "late")
@@ -239,17 +302,6 @@ def test_who_comes_and_goes_while_the_pages_are_told_is_told_once_or_not_at_all(
 
     assert (len(_counts(crowd)), set(_counts(crowd).values())) == (8, {1})
     assert outcomes(crowd) == [("notified", 9)]
-
-
-def test_what_reaches_the_worker_is_no_more_than_a_page_of_deliveries(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    happen(crowd, scope=SCOPE)
-    visit = Visit(crowd)
-
-    assert (len(visit.events), len(visit.tell().deliveries)) == (1, 4)
-
-    crowd.pass_time(PAST_LEASE)
-    made = fan_out.fan_out(crowd.worker, has_time=lambda: True, most_deliveries=3)
-    assert (len(made.deliveries), made.look_again) == (4, True)
 
 
 def test_events_of_many_threads_are_told_with_one_statement(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,8 +347,7 @@ def _counting(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> 
     return answers
 
 
-def test_twelve_thousand_watchers_are_told_page_by_page(world: World) -> None:
-    """The first page is as long as a batch may have it: who else was in the batch waits from then on."""
+def test_twelve_thousand_watchers_are_told_page_by_page_and_nobody_waits_for_them(world: World) -> None:
     populate(world, 12_000, watching=SCOPE)
     world.add_user("alice")
     route(world)
@@ -305,12 +356,12 @@ def test_twelve_thousand_watchers_are_told_page_by_page(world: World) -> None:
     happen(world, title="after", mentions=["alice"], thread=None)
     wait_until_readable(world)
 
-    told = []
-    for _ in range(6):
-        fan_out_once(world, batches=1)
+    fan_out_once(world, batches=1)
+    told = [world.count("notifications")]
+    while tell_page(world):
         told.append(world.count("notifications"))
 
-    assert told == [1, 1_001, 6_001, 11_001, 12_001, 12_002]
+    assert told == [2, 5_002, 10_002, 12_002]
     assert outcomes(world) == [("notified", 1), ("notified", 12_000), ("notified", 1)]
     for_all = "SELECT count(DISTINCT user_id) = 12000 AND bool_and(event_count = 1) FROM notifications WHERE thread_id = '1'"
     assert world.one(for_all)

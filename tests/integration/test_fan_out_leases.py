@@ -105,7 +105,7 @@ def test_a_worker_that_dies_leaves_nothing_and_after_its_lease_another_tells_eve
 
     early = fan_out_once(waiting)
 
-    assert (early.deliveries, _left(waiting)) == ([], {})
+    assert (early.due, _left(waiting)) == ([], {})
     assert outcomes(waiting) == [("waiting", 0), ("waiting", 0)]
     assert cursor(waiting)["last_event_id"] == before["last_event_id"]
     waiting.pass_time(PAST_LEASE)
@@ -120,7 +120,7 @@ def test_a_lease_is_waited_for_to_its_last_second(waiting: World) -> None:
     Visit(waiting).conn.close()
 
     waiting.pass_time(fan_out.LEASE - timedelta(seconds=5))
-    assert (fan_out_once(waiting).deliveries, _left(waiting)) == ([], {})
+    assert (fan_out_once(waiting).due, _left(waiting)) == ([], {})
 
     waiting.pass_time(timedelta(seconds=5))
     fan_out_all(waiting)
@@ -137,7 +137,7 @@ def test_a_worker_that_lost_its_lease_moves_nothing(waiting: World) -> None:
 
     told = asleep.tell()
 
-    assert (told.moved, told.deliveries) == (False, [])
+    assert (told.moved, told.due) == (False, [])
     assert (cursor(waiting), waiting.inbox(), _left(waiting), outcomes(waiting)) == before
 
 
@@ -216,7 +216,7 @@ def test_workers_in_turns_and_at_once_tell_300_events_once_each(world: World, mo
         begin.wait(30)
         visits = 0
         while domain_events_processed.seconds_behind(workers[n]) is not None:
-            visits += bool(fan_out_once(world, workers[n], batches=2).deliveries)
+            visits += bool(fan_out_once(world, workers[n], batches=2).due)
         return visits
 
     with ThreadPoolExecutor(2) as pool:
@@ -241,7 +241,7 @@ def test_a_worker_whose_time_is_up_gives_the_cursor_back_and_says_that_there_is_
 
     made = fan_out_once(waiting, batches=1)
 
-    assert (len(made.deliveries), made.look_again) == (1, True)
+    assert (len(made.due), made.look_again) == (1, True)
     assert (cursor(waiting)["leased_until"], cursor(waiting)["claim_count"]) == (None, 0)
     fan_out_all(waiting)
     _assert_told_once(waiting)
@@ -251,9 +251,9 @@ def test_a_worker_stops_when_it_has_made_enough_deliveries(waiting: World, monke
     monkeypatch.setattr(fan_out, "BATCH", 1)
     wait_until_readable(waiting)
 
-    made = fan_out.fan_out(waiting.worker, has_time=lambda: True, most_deliveries=1)
+    made = fan_out.fan_out(waiting.worker, has_time=lambda: True, most_due=1)
 
-    assert (len(made.deliveries), made.look_again) == (1, True)
+    assert (len(made.due), made.look_again) == (1, True)
     assert cursor(waiting)["leased_until"] is None
 
 
@@ -321,7 +321,7 @@ def test_what_comes_when_the_time_of_the_worker_is_up_leads_to_another_hint(wait
 
     def time_is_up() -> bool:
         happen(waiting, title="three", mentions=["alice"])
-        assert fan_out_once(waiting, rival).deliveries == []
+        assert fan_out_once(waiting, rival).due == []
         return False
 
     assert fan_out.fan_out(waiting.worker, has_time=time_is_up).look_again

@@ -104,7 +104,8 @@ def a_lower_txid_that_inserts_later_is_told_first(world: World) -> None:
 
     assert told_while_open == 0, "the reader went past an open transaction"
     row = inbox(world)["alice"]
-    assert (row["title"], row["event_count"]) == ("low id, high txid", 2)
+    # told first, but recorded last: the later time gives the words
+    assert (row["title"], row["event_count"]) == ("high id, low txid", 2)
 
 
 def transactions_in_any_order_are_all_told_once_and_in_order(world: World, seed: int) -> None:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.world import LEASE, OTHER_TENANT, World
+from tests.world import LEASE, OTHER_TENANT, TENANT, World
 from tocsin import plan
 from tocsin.dispatch import dispatch
 from tocsin.store import outbox, routes
@@ -133,8 +133,9 @@ def test_a_page_of_many_deliveries_is_announced_for_other_workers(world: World) 
     dispatch(world.worker, [asked.notification_id], world.worker_policy())
 
     announced = [one for hint in world.hints() for one in hint.ids]
-    assert sorted(announced) == sorted(world.due())
-    assert (len(announced), world.email.calls) == (450, 0)
+    assert (len(announced), world.email.calls) == (400, 0), "eight hints: whoever begins goes on with the rest"
+    assert set(announced) < set(world.due())
+    assert {(hint.queue, hint.group) for hint in world.hints()} == {("email", str(TENANT))}
 
 
 def test_everyone_shares_one_inbox_row(world: World) -> None:

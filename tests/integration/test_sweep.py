@@ -1,11 +1,13 @@
 """The sweep: what is due and unannounced is announced again, fairly, and the backlog is measured."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
 from tocsin import aws
+from tocsin import nudge as nudging
 from tocsin import sweep as sweeping
 from tocsin.dispatch import dispatch
 from tocsin.outcomes import Failure, FailureClass
@@ -144,7 +146,7 @@ def test_over_several_sweeps_the_whole_flood_is_announced(quiet: World, monkeypa
 
 
 def test_a_sweep_has_an_end_however_much_is_due(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "MOST_PER_SWEEP", 7)
+    monkeypatch.setattr(sweeping, "MOST_PER_QUEUE", 7)
     for _ in range(10):
         quiet.accept()
     quiet.pass_time(timedelta(minutes=1))
@@ -176,23 +178,49 @@ def test_after_an_hour_of_silence_everything_is_announced_and_goes_out(quiet: Wo
     assert (len(quiet.email.accepted), quiet.count("outbox")) == (5, 0)
 
 
-def test_a_queue_that_does_not_listen_costs_five_minutes_and_no_error(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_queue_does_not_take_is_announced_by_the_next_sweep(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
     quiet.accept()
     _lose_hints(quiet)
     quiet.pass_time(timedelta(minutes=1))
 
-    def deaf(service: str) -> object:
+    def deaf(service: str, limits: object = None) -> object:
         raise ConnectionError(service)
 
     with monkeypatch.context() as patch:
         patch.setattr(aws, "client", deaf)
-        assert sweep(quiet.worker).nudged == 1
+        assert sweep(quiet.worker).nudged == 0
     assert quiet.hints() == []
 
-    quiet.pass_time(timedelta(minutes=6))
+    assert sweep(quiet.worker).nudged == 1
+    assert len(quiet.hints()) == 1
+
+
+def test_what_a_queue_takes_in_part_is_marked_in_part(quiet: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nudging, "IDS_PER_HINT", 1)
+    first, second = quiet.accept(), quiet.accept()
+    _lose_hints(quiet)
+    quiet.pass_time(timedelta(minutes=1))
+    sqs = aws.client("sqs", nudging.PATIENCE)
+
+    def hard_of_hearing(**call: Any) -> object:
+        sqs.send_message(QueueUrl=call["QueueUrl"], MessageBody=call["Entries"][0]["MessageBody"])
+        return {"Failed": [{"Id": "1"}]}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqs, "send_message_batch", hard_of_hearing)
+        assert sweep(quiet.worker).nudged == 1
+    assert _announced(quiet) == [first.notification_id]
+
     sweep(quiet.worker)
 
-    assert len(quiet.hints()) == 1
+    assert _announced(quiet) == [first.notification_id, second.notification_id]
+
+
+def test_the_sweep_gives_the_queue_more_time_than_intake_does() -> None:
+    waits = [aws.client("sqs").meta.config, aws.client("sqs", nudging.PATIENCE).meta.config]
+
+    assert [(each.connect_timeout, each.read_timeout) for each in waits] == [(0.3, 0.3), (2.0, 5.0)]
+    assert [each.retries["total_max_attempts"] for each in waits] == [1, 1]
 
 
 def test_the_backlog_is_measured(quiet: World) -> None:

@@ -1,5 +1,6 @@
 """What must hold of every queue, its consumer and its dead letters, and of every topic."""
 
+from collections import Counter
 from typing import Any
 
 from tests.template.reading import Template, listed, named, of_type
@@ -32,13 +33,33 @@ def large_batches_have_a_window(template: Template) -> list[str]:
 
 
 def consumers_scale_within_their_reservation(template: Template) -> list[str]:
+    """All the sources of a function together, each with two at least (Lambda takes no less)."""
     violations = []
+    taken: Counter[str] = Counter()
     for queue, each in _consumed(template):
-        maximum = each.get("ScalingConfig", {}).get("MaximumConcurrency")
-        reserved = _consumer(template, each).get("ReservedConcurrentExecutions", 0)
-        if maximum is None or maximum > reserved:
-            violations.append(f"{queue}: up to {maximum} consumers, {reserved} reserved")
+        maximum = each.get("ScalingConfig", {}).get("MaximumConcurrency", 0)
+        function, reserved = named(each["FunctionName"]), _consumer(template, each).get("ReservedConcurrentExecutions", 0)
+        taken[str(function)] += maximum
+        if maximum < 2 or taken[str(function)] > reserved:
+            violations.append(f"{queue}: up to {maximum} of {taken[str(function)]} consumers, {reserved} reserved")
     return violations
+
+
+def work_is_divided_whole(template: Template) -> list[str]:
+    """Each size of dispatch gives away as many workers as it reserves, two at least to each class of work."""
+    return [
+        f"{size}: {shares}"
+        for size, shares in template["Mappings"]["Dispatch"].items()
+        if not int(size) == shares["All"] == sum(shares.values()) - shares["All"] or min(shares.values()) < 2
+    ]
+
+
+def classes_of_work_have_workers_of_their_own(template: Template) -> list[str]:
+    """Every queue that dispatch announces work on has a source of its own there: a slow class fills only its own."""
+    dispatch = of_type(template, "AWS::Lambda::Function")["DispatchFunction"]
+    announced = {named(value) for name, value in dispatch["Environment"]["Variables"].items() if name.endswith("_QUEUE_URL")}
+    served = {queue for queue, each in _consumed(template) if named(each["FunctionName"]) == "DispatchFunction"}
+    return sorted(str(queue) for queue in announced ^ served)
 
 
 def queues_have_a_dead_letter_queue(template: Template) -> list[str]:

@@ -47,10 +47,10 @@ def dead_letters_ring_an_alarm(template: Template) -> list[str]:
 
 def messages_that_wait_ring_an_alarm(template: Template) -> list[str]:
     watched = {
-        named(dimension["Value"])
+        queue
         for each in of_type(template, ALARM).values()
-        if each.get("MetricName") == "ApproximateAgeOfOldestMessage"
-        for dimension in each["Dimensions"]
+        for metric, queue in _watched(each)
+        if metric == "ApproximateAgeOfOldestMessage"
     }
     return sorted(consumed_queues(template) - watched)
 

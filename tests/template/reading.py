@@ -90,6 +90,7 @@ class _Settling:
 
     def __init__(self, template: Template, values: dict[str, Any]) -> None:
         self._conditions = template.get("Conditions", {})
+        self._mappings = template.get("Mappings", {})
         self._values = values
 
     def holds(self, condition: str) -> bool:
@@ -103,6 +104,9 @@ class _Settling:
         if "Fn::If" in node:
             condition, when_true, when_false = node["Fn::If"]
             return self.settle(when_true if self.holds(condition) else when_false)
+        if "Fn::FindInMap" in node:
+            table, first, second = self.settle(node["Fn::FindInMap"])
+            return self._mappings[table][first][second]
         if "Ref" in node:
             return _NOTHING if node["Ref"] == "AWS::NoValue" else self._values.get(node["Ref"], node)
         pairs = {key: self.settle(part) for key, part in node.items()}

@@ -57,6 +57,7 @@ def a_claim(**special: Any) -> Claimed:
         "frequency_cap": None,
         "cap_is_of_type": False,
         "cap_timezone": None,
+        "listed_recipients": 1,
         "quiet_start": None,
         "quiet_end": None,
         "quiet_timezone": None,

@@ -14,6 +14,7 @@ from tocsin.database import tenant_round_trip
 from tocsin.ids import uuid7
 from tocsin.intents import AddressAudience, Intent, ScopeAudience
 from tocsin.store import rate_limits, records
+from tocsin.store.outbox import Due
 
 FARTHEST_SEND = timedelta(days=365)
 
@@ -123,7 +124,7 @@ def accept(
         again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
         fresh = {one.n: one for one in again}
         reserved = [fresh.get(one.n, one) for one in reserved]
-    _hint(asked, reserved)
+    _hint(sender.tenant_id, asked, reserved)
     used = max(one.rate_used for one in reserved)
     return [_end(asked[one.n], one, known) for one in reserved], Allowance(used, sender.rate_limit)
 
@@ -188,13 +189,13 @@ def _refusal(reserved: records.Reserved) -> Refused:
     return MissingVariables(reserved.missing_variables or [])
 
 
-def _hint(asked: list[Asked], reserved: list[records.Reserved]) -> None:
+def _hint(tenant_id: UUID, asked: list[Asked], reserved: list[records.Reserved]) -> None:
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:
         if one.due_in_seconds is not None:
             due.setdefault(timedelta(seconds=one.due_in_seconds), []).append(asked[one.n].notification_id)
     if due:
-        nudge.nudge_each(list(due.items()))
+        nudge.nudge_each([(delay, [Due(one, "plan", tenant_id) for one in ids]) for delay, ids in due.items()])
 
 
 def _row(n: int, asked: Asked) -> dict[str, Any]:

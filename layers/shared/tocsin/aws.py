@@ -10,11 +10,12 @@ _POOL = 32
 
 
 @cache
-def client(service: str) -> Any:
+def client(service: str, limits: tuple[float, float] | None = None) -> Any:
+    """The client of a service; `limits` gives it other times than usual (connect, read)."""
     import boto3  # noqa: PLC0415
     from botocore.config import Config  # noqa: PLC0415
 
-    connect_timeout, read_timeout = _LIMITS[service]
+    connect_timeout, read_timeout = limits or _LIMITS[service]
     config = Config(
         connect_timeout=connect_timeout,
         read_timeout=read_timeout,

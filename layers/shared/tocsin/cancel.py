@@ -9,6 +9,7 @@ from psycopg import Connection
 from tocsin.database import tenant_transaction
 from tocsin.nudge import nudge
 from tocsin.store import outbox, records, routes
+from tocsin.store.outbox import Due
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +37,5 @@ def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Can
         routes.cancel(conn, tenant_id, notification_id, stopped)
         by_status = routes.count_by_status(conn, tenant_id, notification_id)
     if is_unplanned:
-        nudge([notification_id])
+        nudge([Due(notification_id, "plan", tenant_id)])
     return Cancelled(len(stopped), sum(by_status.values()) - by_status.get("cancelled", 0), is_unplanned)

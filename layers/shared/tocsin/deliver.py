@@ -23,7 +23,7 @@ from tocsin.reserve import Reservation, reserve
 from tocsin.store import attempts, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
-from tocsin.store.outbox import Claimed
+from tocsin.store.outbox import Claimed, Due
 from tocsin.store.routes import Settlement
 from tocsin.tending import closes_lane, tend_devices, tend_lanes, tend_opt_outs
 
@@ -88,7 +88,7 @@ def deliver(
     settlements += [_settlement(one, policy) for one in sent]
     insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
     _play_out(sent, policy, insist)
-    _hint([*settlements, *reservation.refused], reservation.digests)
+    _hint(claimed, [*settlements, *reservation.refused], reservation.digests)
 
 
 def _pass_gate(
@@ -287,13 +287,10 @@ def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:
         insist(lambda conn: heed(conn, events))
 
 
-def _hint(settlements: list[Settlement], digests: list[tuple[timedelta, UUID]]) -> None:
+def _hint(claimed: list[Claimed], settlements: list[Settlement], digests: list[tuple[timedelta, Due]]) -> None:
     """Announce what goes on soon, a second after it is due at the latest."""
-    due: dict[int, list[UUID]] = {}
-    for one in settlements:
-        if one.is_announced and one.delay is not None:
-            due.setdefault(math.ceil(one.delay.total_seconds()), []).append(one.outbox_id)
-    for delay, outbox_id in digests:
-        due.setdefault(math.ceil(delay.total_seconds()), []).append(outbox_id)
-    if due:
-        nudge.nudge_each([(timedelta(seconds=seconds), ids) for seconds, ids in due.items()])
+    queued = {one.outbox_id: Due(one.outbox_id, one.channel or "", one.tenant_id) for one in claimed}
+    later = [(one.delay, [queued[one.outbox_id]]) for one in settlements if one.is_announced and one.delay is not None]
+    later += [(delay, [digest]) for delay, digest in digests]
+    if later:
+        nudge.nudge_each(later)

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from psycopg import Connection
 
@@ -11,6 +10,7 @@ from tocsin.ids import uuid7
 from tocsin.provider_feedback import ProviderEvent
 from tocsin.store import attempts, outbox, provider_events, suppressions
 from tocsin.store.attempts import Evidence
+from tocsin.store.outbox import Due
 from tocsin.store.provider_events import Matched
 
 SOFT_BOUNCES = 5
@@ -36,7 +36,7 @@ def heed(conn: Connection[Any], events: list[ProviderEvent]) -> int:
     return len(matched)
 
 
-def _prove(conn: Connection[Any], matched: list[Matched]) -> list[UUID]:
+def _prove(conn: Connection[Any], matched: list[Matched]) -> list[Due]:
     """Any event about an attempt proves that the provider had accepted it."""
     attempts.record_evidence(
         conn,

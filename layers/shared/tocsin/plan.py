@@ -10,6 +10,7 @@ from tocsin.store import routes
 from tocsin.store.outbox import Claimed
 
 PAGE_SIZE = 1_000
+MOST_ROUTES = 5_000  # in one statement, about
 DEFAULT_CHANNELS = ["email", "in_app"]
 
 
@@ -18,6 +19,25 @@ def plan(conn: Connection[Any], claimed: list[Claimed], *, lease_token: UUID) ->
     inbox = iter(inbox_words.of_records(conn, [one for one in claimed if "in_app" in channels_of(one)]))
     plans = [routes.Plan(one.outbox_id, channels_of(one), next(inbox) if "in_app" in channels_of(one) else []) for one in claimed]
     return routes.plan(conn, plans, lease_token=lease_token, page_size=PAGE_SIZE)
+
+
+def portions(claimed: list[Claimed]) -> list[list[Claimed]]:
+    """These plans in portions of about as many routes as one statement should write. Pure."""
+    found: list[list[Claimed]] = []
+    room = 0
+    for one in claimed:
+        size = _size(one)
+        if size > room:
+            found.append([])
+            room = MOST_ROUTES
+        found[-1].append(one)
+        room -= size
+    return found
+
+
+def _size(claimed: Claimed) -> int:
+    listed = {"users": claimed.listed_recipients, "address": 1}
+    return listed.get(claimed.audience_kind, PAGE_SIZE) * len(channels_of(claimed))
 
 
 def channels_of(claimed: Claimed) -> list[str]:

@@ -47,7 +47,7 @@ def record_events(
         )
     rows = cursor.fetchall()
     if any(one.recorded_at for one in rows):
-        nudge.nudge_fan_out()
+        nudge.nudge_fan_out(sender.tenant_id)
     known = _known(conn, sender.tenant_id, [told[one.n] for one in rows if one.recorded_at is None])
     ends = [
         Recorded(told[one.n].notification_id, one.recorded_at, is_duplicate=False)

@@ -13,7 +13,7 @@ from tocsin.gate import Defer, End
 from tocsin.ids import uuid7
 from tocsin.store import digests, notification_email_log, routes
 from tocsin.store.digests import Holding
-from tocsin.store.outbox import Claimed
+from tocsin.store.outbox import Claimed, Due
 from tocsin.store.routes import Settlement
 
 
@@ -23,7 +23,7 @@ class Reservation:
 
     granted: dict[UUID, dict[str, Any]] = field(default_factory=dict)
     refused: list[Settlement] = field(default_factory=list)
-    digests: list[tuple[timedelta, UUID]] = field(default_factory=list)
+    digests: list[tuple[timedelta, Due]] = field(default_factory=list)
 
 
 def reserve(conn: Connection[Any], wanted: list[tuple[Claimed, str]], *, lease_token: UUID) -> Reservation:
@@ -52,7 +52,8 @@ def reserve(conn: Connection[Any], wanted: list[tuple[Claimed, str]], *, lease_t
                     settling.of_decision(one, End("skipped", f"dampened: told by digest {holding.digest_id}"))
                 )
                 if held.opens_at:
-                    reservation.digests.append((held.opens_at - state.now, holding.outbox_id))
+                    digest = Due(holding.outbox_id, "email", one.tenant_id)
+                    reservation.digests.append((held.opens_at - state.now, digest))
     _write(conn, granted, list(holdings.values()), reservation, claimed, lease_token)
     return reservation
 

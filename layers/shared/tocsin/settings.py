@@ -7,6 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
+QUEUES = ("plan", "email", "sms", "push")  # the classes of work, each with a queue and workers of its own
+
 
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -22,7 +24,11 @@ class Settings(BaseModel):
 
     default_tenant_id: UUID | None = None
     stage: str = "dev"
-    work_queue_url: str = ""
+    # the work queues: one per class of work; a function has those that it announces work on
+    plan_queue_url: str = ""
+    email_queue_url: str = ""
+    sms_queue_url: str = ""
+    push_queue_url: str = ""
     idempotency_days: int = 7
     rate_limit_per_minute: int = 6000
 
@@ -40,6 +46,16 @@ class Settings(BaseModel):
     sandbox_domain: str = "sandbox.tocsin.example"
     apns_application_arn: str = ""
     fcm_application_arn: str = ""
+
+    def queue_url(self, queue: str) -> str:
+        url: str = getattr(self, f"{queue}_queue_url")
+        return url
+
+    def queue_of(self, arn: str) -> str | None:
+        """Which work queue this is the ARN of; both end with its name."""
+        name = arn.rpartition(":")[2]
+        found = (queue for queue in QUEUES if self.queue_url(queue).rpartition("/")[2] == name)
+        return next(found, None) if name else None
 
     @property
     def lease(self) -> timedelta:

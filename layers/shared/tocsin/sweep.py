@@ -1,4 +1,4 @@
-"""Sweep: whatever is due and neither leased nor lately announced is announced again."""
+"""Sweep: start workers for whatever is due and neither leased nor lately announced; they go on by themselves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,10 +6,13 @@ from typing import Any
 from psycopg import Connection
 
 from tocsin import nudge
+from tocsin.settings import QUEUES
 from tocsin.store import domain_events_processed, outbox
+from tocsin.store.outbox import Due
 
-MOST_PER_SWEEP = 5_000
-MOST_PER_TENANT = 1_000
+MOST_PER_QUEUE = 1_000
+MOST_PER_TENANT = 4 * nudge.IDS_PER_HINT  # four hints: as many workers begin with it, and go on until nothing is due
+MOST_TENANTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +23,22 @@ class Swept:
 
 
 def sweep(conn: Connection[Any]) -> Swept:
-    """Mark first, then hint: a crash between the two costs five minutes, a second sweep at once costs nothing."""
-    ids = outbox.mark_nudged(conn, limit=MOST_PER_SWEEP, per_tenant=MOST_PER_TENANT)
-    if ids:
-        nudge.nudge(ids)
+    """Mark first, then hint: a crash between the two costs five minutes, a second sweep at once costs nothing.
+
+    What a queue does not take is unmarked, so that the next sweep announces it."""
+    marked = [due for queue in QUEUES for due in _mark(conn, queue)]
+    missed = nudge.nudge(marked, patient=True)
+    if missed:
+        outbox.unmark_nudged(conn, missed)
     behind = domain_events_processed.seconds_behind(conn)
     if behind is not None:
         nudge.nudge_fan_out()
-    return Swept(len(ids), outbox.measure(conn), behind or 0.0)
+    return Swept(len(marked) - len(missed), outbox.measure(conn), behind or 0.0)
+
+
+def _mark(conn: Connection[Any], queue: str) -> list[Due]:
+    cursor = outbox.choose_due(
+        conn, queue, limit=MOST_PER_QUEUE, most_per_tenant=MOST_PER_TENANT, most_tenants=MOST_TENANTS, unannounced=True
+    )
+    found = outbox.choice(queue, cursor).due
+    return outbox.mark_nudged(conn, found) if found else []

@@ -79,10 +79,10 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
                     LIMIT 1)
             FROM source
         ), work AS (
-            INSERT INTO outbox (id, tenant_id, source_kind, notification_id, route_id, due_at, max_attempts, retry_backoff,
-                                retry_base_ms, nudged_at)
-            SELECT digest_outbox_id, tenant_id, 'deliver', digest_id, 'email-' || user_id, opens_at, retry_max_attempts,
-                   retry_backoff, retry_base_ms, opens_at
+            INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
+                                retry_backoff, retry_base_ms, nudged_at)
+            SELECT digest_outbox_id, tenant_id, 'deliver', 'email', tocsin_priority(priority), digest_id, 'email-' || user_id,
+                   opens_at, retry_max_attempts, retry_backoff, retry_base_ms, opens_at
             FROM source
         )
         INSERT INTO digests (tenant_id, user_id, thread_kind, thread_id, notification_id, outbox_id)

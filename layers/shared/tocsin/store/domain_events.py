@@ -10,6 +10,7 @@ from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from tocsin.store.domain_events_processed import CONSUMER
+from tocsin.store.outbox import Due
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +152,30 @@ def read_next(conn: Connection[Any], *, limit: int) -> list[Event]:
     )
 
 
+def read_one(conn: Connection[Any], event_id: int) -> list[Event]:
+    """One event that the cursor has passed; it is kept as long as there is work for it."""
+    return (
+        conn.cursor(row_factory=class_row(Event))
+        .execute(
+            """
+            SELECT domain_events.id, domain_events.tenant_id, domain_events.type, kind.template, domain_events.data
+            FROM domain_events
+            LEFT JOIN notification_types AS kind
+                ON kind.tenant_id = domain_events.tenant_id AND kind.name = domain_events.type
+            WHERE domain_events.id = %(event_id)s
+            """,
+            {"event_id": event_id},
+        )
+        .fetchall()
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FannedOut:
-    """Whether the cursor was still ours and moved, the deliveries that are now due, and how many events are finished."""
+    """Whether what we held was still ours and moved, the work that is now due, and how many events the cursor passed."""
 
     moved: bool
-    deliveries: list[UUID]
+    due: list[Due]
     finished: int
 
 
@@ -164,21 +183,28 @@ def fan_out(
     conn: Connection[Any],
     events: list[dict[str, Any]],
     *,
-    after_user_id: UUID | None,
     most: int,
     lease_token: UUID,
-    lease: timedelta,
+    lease: timedelta = timedelta(0),
+    page_of: UUID | None = None,
+    after_user_id: UUID | None = None,
 ) -> FannedOut:
-    """Tell everyone who cares, and move the cursor: inbox rows, subscriptions, records, routes and work in one statement.
+    """Tell everyone who cares, and move on: inbox rows, subscriptions, records, routes and work in one statement.
 
-    Each event has at most `most` recipients looked at. The first of the batch that has more is told page by page (the cursor
-    remembers the last user); a later one stops the batch before it. `events` are in order, numbered by `place` from 1."""
+    At the cursor, an event with `most` recipients or more tells nobody yet: it becomes work of its own, and the cursor goes on.
+    As that work (`page_of`), the next `most` recipients of the one event are told; its row remembers the last of them.
+    `events` are in order, numbered by `place` from 1."""
     rows = conn.execute(
         """
         WITH held AS (
             SELECT consumer
             FROM domain_events_processed
-            WHERE consumer = %(consumer)s AND lease_token = %(lease_token)s
+            WHERE consumer = %(consumer)s AND lease_token = %(lease_token)s AND %(page_of)s::uuid IS NULL
+            FOR UPDATE
+        ), page AS (
+            SELECT id
+            FROM outbox
+            WHERE id = %(page_of)s AND lease_token = %(lease_token)s
             FOR UPDATE
         ), batch AS (
             SELECT given.place, given.inbox, domain_events.*,
@@ -191,7 +217,7 @@ def fan_out(
                    routing.rules, routing.overrides, routing.subscribe_actor,
                    kind.template, COALESCE(kind.priority, 'normal') AS priority,
                    domain_events.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at
-            FROM held
+            FROM (SELECT FROM held UNION ALL SELECT FROM page) AS ours
             CROSS JOIN jsonb_to_recordset(%(events)s) AS given (place integer, id bigint, inbox jsonb)
             JOIN domain_events USING (id)
             LEFT JOIN LATERAL (
@@ -236,20 +262,19 @@ def fan_out(
             FROM candidate
             GROUP BY place
         ), reach AS (
-            SELECT COALESCE(min(place) FILTER (WHERE candidates = %(most)s), 2147483647) AS unfinished,
-                   -- an event whose thread has new participants since this batch began is for the next one, which knows them
-                   COALESCE((SELECT min(batch.place)
-                             FROM batch JOIN part USING (tenant_id, thread_kind, thread_id)
-                             WHERE part.place < batch.place), 2147483647) AS stale
-            FROM progress
+            -- an event whose thread has new participants since this batch began is for the next one, which knows them
+            SELECT COALESCE(min(batch.place), 2147483647) AS stale
+            FROM batch JOIN part USING (tenant_id, thread_kind, thread_id)
+            WHERE part.place < batch.place
         ), event AS (
-            SELECT batch.*, batch.place < reach.unfinished AS is_finished
-            FROM batch CROSS JOIN reach
-            WHERE batch.place < LEAST(reach.unfinished, reach.stale) OR batch.place = 1
+            SELECT batch.*, COALESCE(progress.candidates, 0) < %(most)s AS is_whole
+            FROM batch CROSS JOIN reach LEFT JOIN progress USING (place)
+            WHERE batch.place < reach.stale
         ), rule AS MATERIALIZED (
             SELECT event.place, rule.reason,
                    ARRAY(SELECT jsonb_array_elements_text(rule.channels)) AS channels
             FROM event CROSS JOIN LATERAL jsonb_each(event.rules) AS rule (reason, channels)
+            WHERE event.is_whole OR %(page_of)s::uuid IS NOT NULL
         ), recipient AS MATERIALIZED (
             SELECT event.place, candidate.user_id, candidate.reason, rule.channels, users.external_id, users.email, users.phone,
                    users.locale
@@ -274,7 +299,8 @@ def fan_out(
             SELECT DISTINCT ON (event.tenant_id, recipient.user_id, fold)
                    event.tenant_id, recipient.user_id, event.type, recipient.reason, event.scope, event.thread_kind,
                    event.thread_id, event.id AS event_id, words.title, words.message, event.summary, event.actor_user_id,
-                   event.expires_at, fold, count(*) OVER (PARTITION BY event.tenant_id, recipient.user_id, fold) AS events
+                   event.expires_at, event.recorded_at, fold,
+                   count(*) OVER (PARTITION BY event.tenant_id, recipient.user_id, fold) AS events
             FROM recipient
             JOIN event USING (place)
             CROSS JOIN LATERAL (SELECT COALESCE(event.thread_kind || chr(31) || event.thread_id, event.id::text))
@@ -296,23 +322,33 @@ def fan_out(
                 LIMIT 1
             ) AS preference ON true
             WHERE 'in_app' = ANY(recipient.channels) AND COALESCE(preference.enabled, true)
-            ORDER BY event.tenant_id, recipient.user_id, fold, event.place DESC
+            ORDER BY event.tenant_id, recipient.user_id, fold, event.recorded_at DESC, event.id DESC
         ), inbox AS (
             INSERT INTO notifications (
                 id, tenant_id, user_id, kind, reason, scope, thread_kind, thread_id, source_event_id, title, message, summary,
-                event_count, last_event_at, shown_at, last_actor_user_id, created_at, updated_at, expires_at)
+                event_count, told_at, last_event_at, shown_at, last_actor_user_id, created_at, updated_at, expires_at)
             SELECT tocsin_uuid7(), tenant_id, user_id, type, reason, scope, thread_kind, thread_id, event_id, title, message,
-                   summary, events, clock.now, clock.now, actor_user_id, clock.now, clock.now, expires_at
+                   summary, events, recorded_at, clock.now, clock.now, actor_user_id, clock.now, clock.now, expires_at
             FROM arrival CROSS JOIN (SELECT tocsin_now() AS now OFFSET 0) AS clock
             ORDER BY tenant_id, user_id, fold  -- as planning does, so that the two never wait for each other in a ring
             ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) WHERE thread_id IS NOT NULL DO UPDATE
-                SET kind = EXCLUDED.kind, reason = EXCLUDED.reason, scope = EXCLUDED.scope, title = EXCLUDED.title,
-                    message = EXCLUDED.message, summary = EXCLUDED.summary, source_event_id = EXCLUDED.source_event_id,
-                    source_notification_id = NULL, unread = true, read_at = NULL,
-                    event_count = notifications.event_count + EXCLUDED.event_count,
+                SET event_count = notifications.event_count + EXCLUDED.event_count, unread = true, read_at = NULL,
                     deleted_at = NULL, done_at = NULL, last_event_at = EXCLUDED.last_event_at, shown_at = EXCLUDED.shown_at,
-                    last_actor_user_id = EXCLUDED.last_actor_user_id, updated_at = EXCLUDED.updated_at,
-                    expires_at = EXCLUDED.expires_at
+                    updated_at = EXCLUDED.updated_at,
+                    (kind, reason, scope, title, message, summary, source_event_id, source_notification_id,
+                     last_actor_user_id, expires_at, told_at) = (
+                        SELECT EXCLUDED.kind, EXCLUDED.reason, EXCLUDED.scope, EXCLUDED.title, EXCLUDED.message,
+                               EXCLUDED.summary, EXCLUDED.source_event_id, EXCLUDED.source_notification_id,
+                               EXCLUDED.last_actor_user_id, EXCLUDED.expires_at, EXCLUDED.told_at
+                        WHERE tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
+                                              notifications.source_event_id)
+                        UNION ALL
+                        SELECT notifications.kind, notifications.reason, notifications.scope, notifications.title,
+                               notifications.message, notifications.summary, notifications.source_event_id,
+                               notifications.source_notification_id, notifications.last_actor_user_id,
+                               notifications.expires_at, notifications.told_at
+                        WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
+                                                  notifications.source_event_id))
         ), target AS (
             SELECT event.notification_id, event.tenant_id, event.template, recipient.*, way.channel, devices.id AS device_id,
                    wording.id AS template_id,
@@ -360,13 +396,22 @@ def fan_out(
             FROM target
             ORDER BY place, user_id
             ON CONFLICT (notification_id, route_id) DO NOTHING
-            RETURNING notification_id, route_id, tenant_id, outbox_id
+            RETURNING notification_id, route_id, tenant_id, channel, outbox_id
         ), work AS (
-            INSERT INTO outbox (id, tenant_id, source_kind, notification_id, route_id, due_at, max_attempts, retry_backoff,
-                                retry_base_ms)
-            SELECT outbox_id, tenant_id, 'deliver', notification_id, route_id, tocsin_now(), 5, 'exponential', 5000
-            FROM route
-            WHERE outbox_id IS NOT NULL
+            INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
+                                retry_backoff, retry_base_ms)
+            SELECT route.outbox_id, route.tenant_id, 'deliver', route.channel, tocsin_priority(event.priority),
+                   route.notification_id, route.route_id, tocsin_now(), 5, 'exponential', 5000
+            FROM route JOIN event USING (notification_id)
+            WHERE route.outbox_id IS NOT NULL
+        ), large AS (
+            INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, payload, due_at, max_attempts,
+                                retry_backoff, retry_base_ms)
+            SELECT notification_id, tenant_id, 'fanout', 'plan', tocsin_priority(priority), notification_id,
+                   jsonb_build_object('event', id), tocsin_now(), 5, 'exponential', 5000
+            FROM event
+            WHERE NOT is_whole AND %(page_of)s::uuid IS NULL
+            RETURNING id, tenant_id
         ), told AS (
             SELECT event.id, count(recipient.user_id)::integer AS recipients
             FROM event LEFT JOIN recipient USING (place)
@@ -375,42 +420,58 @@ def fan_out(
             UPDATE domain_events
             SET recipient_count = domain_events.recipient_count + told.recipients,
                 outcome = CASE
-                    WHEN NOT event.is_finished THEN 'waiting'
+                    WHEN NOT event.is_whole THEN 'waiting'
+                    WHEN domain_events.recipient_count + told.recipients > 0 THEN 'notified'
                     WHEN event.rules IS NULL THEN 'not_routed'
                     WHEN event.expires_at <= tocsin_now() THEN 'expired'
-                    WHEN domain_events.recipient_count + told.recipients > 0 THEN 'notified'
                     ELSE 'nobody'
                 END
             FROM event JOIN told USING (id)
             WHERE domain_events.id = event.id
         ), finish AS (
-            SELECT txid, id FROM event WHERE is_finished ORDER BY place DESC LIMIT 1
+            SELECT txid, id FROM event ORDER BY place DESC LIMIT 1
         ), moved AS (
             UPDATE domain_events_processed AS processed
-            SET last_txid = COALESCE((SELECT txid FROM finish), processed.last_txid),
-                last_event_id = COALESCE((SELECT id FROM finish), processed.last_event_id),
-                current_event_id = (SELECT id FROM event WHERE NOT is_finished),
-                after_user_id = (SELECT progress.last_user_id FROM event JOIN progress USING (place) WHERE NOT is_finished),
-                claim_count = 0, leased_until = tocsin_now() + %(lease)s, updated_at = tocsin_now()
-            FROM held
+            SET last_txid = finish.txid, last_event_id = finish.id, claim_count = 0, leased_until = tocsin_now() + %(lease)s,
+                updated_at = tocsin_now()
+            FROM held CROSS JOIN finish
             WHERE processed.consumer = held.consumer
             RETURNING processed.consumer
+        ), walked AS (
+            DELETE FROM outbox
+            USING page, event
+            WHERE outbox.id = page.id AND event.is_whole
+            RETURNING outbox.id
+        ), walking AS (
+            UPDATE outbox
+            SET payload = outbox.payload || jsonb_build_object('after', progress.last_user_id), claim_count = 0,
+                lease_token = NULL, leased_until = NULL, nudged_at = tocsin_now()
+            FROM page, event JOIN progress USING (place)
+            WHERE outbox.id = page.id AND NOT event.is_whole
+            RETURNING outbox.id, outbox.tenant_id
         )
-        SELECT NULL::uuid, (SELECT count(*) FROM event WHERE is_finished) FROM moved
+        SELECT NULL::uuid, '', NULL::uuid, (SELECT count(*) FROM event) FROM moved
         UNION ALL
-        SELECT outbox_id, 0 FROM route WHERE outbox_id IS NOT NULL
+        SELECT NULL, '', NULL, 0 FROM walked
+        UNION ALL
+        SELECT outbox_id, channel, tenant_id, 0 FROM route WHERE outbox_id IS NOT NULL
+        UNION ALL
+        SELECT id, 'plan', tenant_id, 0 FROM large
+        UNION ALL
+        SELECT id, 'plan', tenant_id, 0 FROM walking
         """,
         {
             "events": Jsonb(events),
             "after_user_id": after_user_id,
             "most": most,
+            "page_of": page_of,
             "consumer": CONSUMER,
             "lease_token": lease_token,
             "lease": lease,
         },
     ).fetchall()
-    deliveries = [row[0] for row in rows if row[0] is not None]
-    return FannedOut(len(deliveries) < len(rows), deliveries, sum(row[1] for row in rows))
+    due = [Due(*row[:3]) for row in rows if row[0] is not None]
+    return FannedOut(bool(rows), due, sum(row[3] for row in rows))
 
 
 def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
@@ -424,6 +485,7 @@ def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
               AND NOT EXISTS (
                   SELECT FROM domain_events_processed AS processed
                   WHERE (domain_events.txid, domain_events.id) > (processed.last_txid, processed.last_event_id))
+              AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = domain_events.notification_id)
             ORDER BY domain_events.recorded_at
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED

@@ -12,11 +12,9 @@ CONSUMER = "notify_fanout"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the consumer stands: within an event (after a user), or between two. Claims count since it last moved."""
+    """How often the cursor was claimed since it last moved."""
 
     claim_count: int
-    current_event_id: int | None
-    after_user_id: UUID | None
 
 
 def claim(conn: Connection[Any], *, lease_token: UUID, lease: timedelta) -> Place | None:
@@ -27,7 +25,7 @@ def claim(conn: Connection[Any], *, lease_token: UUID, lease: timedelta) -> Plac
         SET claim_count = claim_count + 1, lease_token = %(lease_token)s, leased_until = tocsin_now() + %(lease)s
         WHERE consumer = %(consumer)s
           AND (leased_until IS NULL OR leased_until <= tocsin_now() OR lease_token = %(lease_token)s)
-        RETURNING claim_count, current_event_id, after_user_id
+        RETURNING claim_count
         """,
         {"consumer": CONSUMER, "lease_token": lease_token, "lease": lease},
     ).fetchone()
@@ -86,8 +84,7 @@ def set_aside(conn: Connection[Any], event_id: int, *, lease_token: UUID, tries:
         """
         WITH moved AS (
             UPDATE domain_events_processed
-            SET last_event_id = domain_events.id, last_txid = domain_events.txid, current_event_id = NULL, after_user_id = NULL,
-                claim_count = 0, updated_at = tocsin_now()
+            SET last_event_id = domain_events.id, last_txid = domain_events.txid, claim_count = 0, updated_at = tocsin_now()
             FROM domain_events
             WHERE consumer = %(consumer)s AND lease_token = %(lease_token)s AND domain_events.id = %(event_id)s
             RETURNING domain_events.*

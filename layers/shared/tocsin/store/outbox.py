@@ -11,6 +11,15 @@ from psycopg.types.json import Jsonb
 
 
 @dataclass(frozen=True, slots=True)
+class Due:
+    """A piece of work to announce: on which queue, and whose it is."""
+
+    id: UUID
+    queue: str
+    tenant_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Claimed:
     """One piece of work under our lease, with all that handling it needs. The clock is the database's.
 
@@ -30,6 +39,7 @@ class Claimed:
     mode: str
     audience_kind: str
     audience: dict[str, Any] | None
+    listed_recipients: int
     payload: dict[str, Any]
     channels: list[str] | None
     template: str | None
@@ -101,6 +111,7 @@ def claim(
                   AND due_at <= tocsin_now()
                   AND (leased_until IS NULL OR leased_until <= tocsin_now())
                   AND (claim_count > 0) = %(suspects)s
+                  AND source_kind <> 'fanout'
                 LIMIT %(limit)s
                 FOR UPDATE SKIP LOCKED
             ), claimed AS (
@@ -115,6 +126,7 @@ def claim(
                    tocsin_now() AS claimed_at, claimed.claim_count, claimed.attempt_count, claimed.max_attempts,
                    claimed.retry_backoff, claimed.retry_base_ms,
                    records.notification_type, records.mode, records.audience_kind, records.audience,
+                   jsonb_array_length(records.recipient_user_ids) AS listed_recipients,
                    records.payload_json AS payload, records.channels, records.template, records.expires_at,
                    records.cancelled_at, kind.ambiguous_policy, COALESCE(kind.transactional, true) AS is_transactional,
                    records.priority, records.thread_kind, records.thread_id,
@@ -181,33 +193,189 @@ def claim(
     )
 
 
-def mark_nudged(conn: Connection[Any], *, limit: int, per_tenant: int) -> list[UUID]:
-    """Choose due work that nobody leases and no hint announced lately, soonest first and fair between tenants."""
-    rows = conn.execute(
+def find_due(conn: Connection[Any], ids: list[UUID]) -> list[Due]:
+    """On which queues these are, and whose."""
+    rows = conn.execute("SELECT id, queue, tenant_id FROM outbox WHERE id = ANY(%(ids)s)", {"ids": ids}).fetchall()
+    return [Due(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The next page of a large audience under our lease: of which event, and after which person it begins."""
+
+    outbox_id: UUID
+    tenant_id: UUID
+    claim_count: int
+    event_id: int
+    after_user_id: UUID | None
+
+
+def claim_page(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lease: timedelta) -> Cursor[Page]:
+    """Lease one page of a large audience among these ids: one at a time, so that what else is due gets its turn in between."""
+    return conn.cursor(row_factory=args_row(Page)).execute(
         """
         WITH due AS (
-            SELECT tenant_due.id, tenant_due.due_at
-            FROM (SELECT id FROM tenants ORDER BY random()) AS tenant CROSS JOIN LATERAL (
-                SELECT id, due_at
-                FROM outbox
-                WHERE outbox.tenant_id = tenant.id
-                  AND due_at <= tocsin_now()
-                  AND (leased_until IS NULL OR leased_until <= tocsin_now())
-                  AND COALESCE(nudged_at + interval '5 minutes', due_at + interval '30 seconds') <= tocsin_now()
-                ORDER BY due_at
-                LIMIT %(per_tenant)s
-                FOR UPDATE SKIP LOCKED
-            ) AS tenant_due
-            LIMIT %(limit)s
+            SELECT id
+            FROM outbox
+            WHERE id = ANY(%(ids)s) AND source_kind = 'fanout'
+              AND due_at <= tocsin_now()
+              AND (leased_until IS NULL OR leased_until <= tocsin_now())
+            LIMIT 1
+            FOR UPDATE SKIP LOCKED
         )
-        UPDATE outbox SET nudged_at = tocsin_now()
+        UPDATE outbox
+        SET lease_token = %(lease_token)s, leased_until = tocsin_now() + %(lease)s, claim_count = outbox.claim_count + 1
         FROM due
         WHERE outbox.id = due.id
-        RETURNING outbox.id, due.due_at
+        RETURNING outbox.id, outbox.tenant_id, outbox.claim_count, (outbox.payload ->> 'event')::bigint,
+                  (outbox.payload ->> 'after')::uuid
         """,
-        {"limit": limit, "per_tenant": per_tenant},
+        {"ids": ids, "lease_token": lease_token, "lease": lease},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is due on a queue, in the order in which to take it; and where the walk over the tenants ended (None: at the end)."""
+
+    due: list[Due]
+    stopped_at: UUID | None
+
+
+FIRST_TENANT = UUID(int=0)
+
+
+def choose_due(
+    conn: Connection[Any],
+    queue: str,
+    *,
+    limit: int,
+    after: UUID = FIRST_TENANT,
+    most_tenants: int = 100,
+    most_per_tenant: int | None = None,
+    unannounced: bool = False,
+) -> Cursor[tuple[UUID | None, UUID | None, UUID | None]]:
+    """Look for due work that nobody leases, in turns between tenants; read the cursor with `choice`. Nothing is locked.
+
+    Each of the tenants after a given one (so many at most) gets an equal share, 25 at least. Within a tenant `critical` comes
+    first, `high` five minutes before its time, `low` ten minutes after it: so low waits ten minutes at most for what came
+    later. `unannounced`: only what no hint announced lately."""
+    return conn.execute(
+        """
+        WITH RECURSIVE walk AS (
+            (SELECT outbox.tenant_id, 1 AS place
+             FROM outbox
+             WHERE outbox.queue = %(queue)s AND outbox.tenant_id > %(after)s
+             ORDER BY outbox.tenant_id
+             LIMIT 1)
+            UNION ALL
+            SELECT next.tenant_id, walk.place + 1
+            FROM walk CROSS JOIN LATERAL (
+                SELECT outbox.tenant_id
+                FROM outbox
+                WHERE outbox.queue = %(queue)s AND outbox.tenant_id > walk.tenant_id
+                ORDER BY outbox.tenant_id
+                LIMIT 1
+            ) AS next
+            WHERE walk.place < %(most_tenants)s
+        ), urgency (priority, waits) AS (
+            VALUES (1::smallint, interval '-1 year'), (2::smallint, interval '-5 minutes'), (3::smallint, interval '0'),
+                   (4::smallint, interval '10 minutes')
+        ), tenant AS MATERIALIZED (
+            SELECT walk.tenant_id,
+                   LEAST(GREATEST(ceil(%(limit)s::float8 / count(*) OVER ()), 25), %(most_per_tenant)s)::integer AS share
+            FROM walk
+            WHERE EXISTS (
+                SELECT
+                FROM urgency CROSS JOIN LATERAL (
+                    SELECT
+                    FROM outbox
+                    WHERE outbox.queue = %(queue)s AND outbox.tenant_id = walk.tenant_id
+                      AND outbox.priority = urgency.priority AND outbox.due_at <= tocsin_now()
+                      AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
+                    LIMIT 1
+                ) AS any_due)
+        ), due AS (
+            SELECT tenant.tenant_id, first.id, first.turn,
+                   row_number() OVER (PARTITION BY tenant.tenant_id ORDER BY first.turn) AS place
+            FROM tenant CROSS JOIN LATERAL (
+                SELECT piece.id, piece.due_at + urgency.waits AS turn
+                FROM urgency CROSS JOIN LATERAL (
+                    SELECT outbox.id, outbox.due_at
+                    FROM outbox
+                    WHERE outbox.queue = %(queue)s AND outbox.tenant_id = tenant.tenant_id
+                      AND outbox.priority = urgency.priority AND outbox.due_at <= tocsin_now()
+                      AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
+                      AND (NOT %(unannounced)s
+                           OR COALESCE(outbox.nudged_at + interval '5 minutes', outbox.due_at + interval '30 seconds')
+                              <= tocsin_now())
+                    ORDER BY outbox.due_at
+                    LIMIT tenant.share
+                ) AS piece
+                ORDER BY turn
+                LIMIT tenant.share
+            ) AS first
+            ORDER BY place, turn
+            LIMIT %(limit)s
+        )
+        SELECT (SELECT walk.tenant_id FROM walk WHERE walk.place = %(most_tenants)s), due.tenant_id, due.id
+        FROM (SELECT) AS always LEFT JOIN due ON true
+        ORDER BY due.place, due.turn
+        """,
+        {
+            "queue": queue,
+            "limit": limit,
+            "after": after,
+            "most_tenants": most_tenants,
+            "most_per_tenant": limit if most_per_tenant is None else most_per_tenant,
+            "unannounced": unannounced,
+        },
+    )
+
+
+def choice(queue: str, cursor: Cursor[tuple[UUID | None, UUID | None, UUID | None]]) -> Choice:
+    rows = cursor.fetchall()
+    return Choice([Due(one, queue, tenant_id) for _, tenant_id, one in rows if one and tenant_id], rows[0][0])
+
+
+def mark_nudged(conn: Connection[Any], due: list[Due]) -> list[Due]:
+    """Note that these are about to be announced. Returns what nobody else took or announced meanwhile."""
+    rows = conn.execute(
+        """
+        WITH free AS (
+            SELECT id
+            FROM outbox
+            WHERE id = ANY(%(ids)s)
+              AND due_at <= tocsin_now()
+              AND (leased_until IS NULL OR leased_until <= tocsin_now())
+              AND COALESCE(nudged_at + interval '5 minutes', due_at + interval '30 seconds') <= tocsin_now()
+            FOR UPDATE SKIP LOCKED
+        )
+        UPDATE outbox SET nudged_at = tocsin_now()
+        FROM free
+        WHERE outbox.id = free.id
+        RETURNING outbox.id
+        """,
+        {"ids": [one.id for one in due]},
     ).fetchall()
-    return [row[0] for row in sorted(rows, key=lambda row: row[1])]
+    marked = {row[0] for row in rows}
+    return [one for one in due if one.id in marked]
+
+
+def unmark_nudged(conn: Connection[Any], due: list[Due]) -> None:
+    """The queue did not take these: the next sweep announces them, not one in five minutes."""
+    conn.execute("UPDATE outbox SET nudged_at = NULL WHERE id = ANY(%(ids)s)", {"ids": [one.id for one in due]})
+
+
+def release(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, is_tried: bool = False) -> None:
+    """Give back what was claimed. Unless it was tried, in vain, the claim does not count."""
+    conn.execute(
+        """
+        UPDATE outbox SET lease_token = NULL, leased_until = NULL, claim_count = claim_count - (NOT %(is_tried)s)::integer
+        WHERE id = ANY(%(ids)s) AND lease_token = %(lease_token)s
+        """,
+        {"ids": ids, "lease_token": lease_token, "is_tried": is_tried},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +430,7 @@ def plan_now(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> b
     return found is not None
 
 
-def hurry_proven(conn: Connection[Any], proven: list[tuple[UUID, str, int]]) -> list[UUID]:
+def hurry_proven(conn: Connection[Any], proven: list[tuple[UUID, str, int]]) -> list[Due]:
     """Make deliveries due of which an attempt (of this notification, route, generation) was proven, unless they are leased."""
     rows = conn.execute(
         """
@@ -275,7 +443,7 @@ def hurry_proven(conn: Connection[Any], proven: list[tuple[UUID, str, int]]) -> 
               WHERE attempts.notification_id = outbox.notification_id AND attempts.route_id = outbox.route_id
                 AND attempts.generation = outbox.generation AND attempts.outcome = 'accepted')
           AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
-        RETURNING outbox.id
+        RETURNING outbox.id, outbox.queue, outbox.tenant_id
         """,
         {
             "proven": Jsonb(
@@ -286,7 +454,7 @@ def hurry_proven(conn: Connection[Any], proven: list[tuple[UUID, str, int]]) -> 
             )
         },
     ).fetchall()
-    return [row[0] for row in rows]
+    return [Due(*row) for row in rows]
 
 
 def hurry_answered(conn: Connection[Any], ids: list[UUID]) -> None:
@@ -312,7 +480,7 @@ class Buried:
 
 
 def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:
-    """End work that has no route (a plan) as dead letters. Returns what was still ours to bury."""
+    """End work that has no route (a plan, a large audience) as dead letters. Returns what was still ours to bury."""
     rows = conn.execute(
         """
         WITH burial AS (
@@ -322,6 +490,10 @@ def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> l
             DELETE FROM outbox USING burial
             WHERE outbox.id = burial.outbox_id AND outbox.lease_token = %(lease_token)s
             RETURNING outbox.*, burial.classification, burial.message, burial.hint
+        ), told AS (
+            UPDATE domain_events SET outcome = 'dead_letter'
+            FROM ended
+            WHERE ended.source_kind = 'fanout' AND domain_events.notification_id = ended.notification_id
         ), letter AS (
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, final_attempt_count, max_attempts,

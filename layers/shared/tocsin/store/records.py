@@ -108,12 +108,15 @@ def reserve(
               AND (resolved.template IS NULL OR wording.n IS NOT NULL AND wording.missing IS NULL)
             ORDER BY n
             ON CONFLICT (tenant_id, producer, idempotency_key) WHERE holds_key DO NOTHING
-            RETURNING notification_id, accepted_at, COALESCE(GREATEST(send_at, accepted_at), accepted_at) AS due_at
+            RETURNING notification_id, accepted_at, priority,
+                      COALESCE(GREATEST(send_at, accepted_at), accepted_at) AS due_at
         ), work AS (
             INSERT INTO outbox (
-                id, tenant_id, source_kind, notification_id, due_at, max_attempts, retry_backoff, retry_base_ms, trigger_depth)
-            SELECT record.notification_id, %(tenant_id)s, 'plan', record.notification_id, record.due_at,
-                   intent.retry_max_attempts, intent.retry_backoff, intent.retry_base_ms, intent.trigger_depth
+                id, tenant_id, source_kind, queue, priority, notification_id, due_at, max_attempts, retry_backoff,
+                retry_base_ms, trigger_depth)
+            SELECT record.notification_id, %(tenant_id)s, 'plan', 'plan', tocsin_priority(record.priority),
+                   record.notification_id, record.due_at, intent.retry_max_attempts, intent.retry_backoff,
+                   intent.retry_base_ms, intent.trigger_depth
             FROM record JOIN intent USING (notification_id)
         ), counted AS (
             -- After the record: the counter's row is locked only for the moment of the commit, never while waiting for a key.

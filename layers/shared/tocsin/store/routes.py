@@ -9,6 +9,8 @@ from psycopg import Connection, Cursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from tocsin.store.outbox import Due
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -23,8 +25,8 @@ class Plan:
 class Planned:
     """What planning made: deliveries that are due, and plans that have further recipients to go."""
 
-    deliveries: list[UUID]
-    unfinished: list[UUID]
+    deliveries: list[Due]
+    unfinished: list[Due]
 
 
 def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_size: int) -> Planned:
@@ -173,10 +175,11 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                       audience_reason
         ), work AS (
             INSERT INTO outbox (
-                id, tenant_id, source_kind, notification_id, route_id, due_at, max_attempts, retry_backoff, retry_base_ms,
-                trigger_depth)
-            SELECT route.outbox_id, route.tenant_id, 'deliver', route.notification_id, route.route_id, tocsin_now(),
-                   leased.retry_max_attempts, leased.retry_backoff, leased.retry_base_ms, leased.trigger_depth
+                id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts, retry_backoff,
+                retry_base_ms, trigger_depth)
+            SELECT route.outbox_id, route.tenant_id, 'deliver', route.channel, tocsin_priority(leased.priority),
+                   route.notification_id, route.route_id, tocsin_now(), leased.retry_max_attempts, leased.retry_backoff,
+                   leased.retry_base_ms, leased.trigger_depth
             FROM route JOIN leased USING (notification_id)
             WHERE route.status = 'pending'
         ), arrival AS (
@@ -184,7 +187,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                    route.tenant_id, route.user_id, leased.notification_type,
                    COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
                    leased.thread_kind, leased.thread_id, leased.notification_id, words.title, words.message,
-                   leased.expires_at, fold,
+                   leased.expires_at, GREATEST(leased.accepted_at, leased.send_at) AS told_at, fold,
                    CASE WHEN jsonb_typeof(leased.payload_json -> 'url') = 'string'
                         THEN jsonb_build_object('url', leased.payload_json -> 'url') ELSE '{}' END AS summary,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
@@ -199,22 +202,33 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                 LIMIT 1
             ) AS words
             WHERE route.channel = 'in_app' AND route.status = 'published'
-            ORDER BY tenant_id, user_id, fold, leased.accepted_at DESC
+            ORDER BY tenant_id, user_id, fold, GREATEST(leased.accepted_at, leased.send_at) DESC
         ), inbox AS (
             INSERT INTO notifications (
                 id, tenant_id, user_id, kind, reason, scope, thread_kind, thread_id, source_notification_id, title, message,
-                summary, event_count, last_event_at, shown_at, created_at, updated_at, expires_at)
+                summary, event_count, told_at, last_event_at, shown_at, created_at, updated_at, expires_at)
             SELECT tocsin_uuid7(), tenant_id, user_id, notification_type, reason, scope, thread_kind, thread_id,
-                   notification_id, title, message, summary, events, tocsin_now(), tocsin_now(), tocsin_now(), tocsin_now(),
-                   expires_at
+                   notification_id, title, message, summary, events, told_at, tocsin_now(), tocsin_now(), tocsin_now(),
+                   tocsin_now(), expires_at
             FROM arrival
             ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) WHERE thread_id IS NOT NULL DO UPDATE
-                SET kind = EXCLUDED.kind, reason = EXCLUDED.reason, title = EXCLUDED.title, message = EXCLUDED.message,
-                    summary = EXCLUDED.summary, source_notification_id = EXCLUDED.source_notification_id,
-                    source_event_id = NULL, last_actor_user_id = NULL,
-                    event_count = notifications.event_count + EXCLUDED.event_count, unread = true, read_at = NULL,
+                SET event_count = notifications.event_count + EXCLUDED.event_count, unread = true, read_at = NULL,
                     deleted_at = NULL, done_at = NULL, last_event_at = EXCLUDED.last_event_at, shown_at = EXCLUDED.shown_at,
-                    updated_at = EXCLUDED.updated_at, expires_at = EXCLUDED.expires_at
+                    updated_at = EXCLUDED.updated_at,
+                    (kind, reason, scope, title, message, summary, source_event_id, source_notification_id,
+                     last_actor_user_id, expires_at, told_at) = (
+                        SELECT EXCLUDED.kind, EXCLUDED.reason, EXCLUDED.scope, EXCLUDED.title, EXCLUDED.message,
+                               EXCLUDED.summary, EXCLUDED.source_event_id, EXCLUDED.source_notification_id,
+                               EXCLUDED.last_actor_user_id, EXCLUDED.expires_at, EXCLUDED.told_at
+                        WHERE tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
+                                              notifications.source_event_id)
+                        UNION ALL
+                        SELECT notifications.kind, notifications.reason, notifications.scope, notifications.title,
+                               notifications.message, notifications.summary, notifications.source_event_id,
+                               notifications.source_notification_id, notifications.last_actor_user_id,
+                               notifications.expires_at, notifications.told_at
+                        WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
+                                                  notifications.source_event_id))
         ), finished AS (
             DELETE FROM outbox
             USING leased LEFT JOIN progress USING (plan_id)
@@ -225,11 +239,11 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                 lease_token = NULL, nudged_at = tocsin_now()
             FROM progress
             WHERE outbox.id = progress.plan_id AND progress.members = %(page_size)s
-            RETURNING outbox.id
+            RETURNING outbox.id, outbox.tenant_id
         )
-        SELECT outbox_id, false FROM route WHERE status = 'pending'
+        SELECT outbox_id, channel, tenant_id, false FROM route WHERE status = 'pending'
         UNION ALL
-        SELECT id, true FROM advanced
+        SELECT id, 'plan', tenant_id, true FROM advanced
         """,
         {
             "plans": Jsonb(
@@ -246,7 +260,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             "page_size": page_size,
         },
     ).fetchall()
-    return Planned([row[0] for row in rows if not row[1]], [row[0] for row in rows if row[1]])
+    return Planned([Due(*row[:3]) for row in rows if not row[3]], [Due(*row[:3]) for row in rows if row[3]])
 
 
 @dataclass(frozen=True, slots=True)
