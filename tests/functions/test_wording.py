@@ -40,6 +40,19 @@ def test_making_it_again_makes_the_next_version(world: World, api: Api) -> None:
     assert versions == [1, 2, 3]
 
 
+def test_a_name_has_at_most_fifty_locales_on_a_channel(world: World, api: Api) -> None:
+    for n in range(50):
+        add_template(world, locale=f"en-{n:02}")
+
+    refused, next_version, other_channel = (
+        api.post("/v1/templates", template)
+        for template in (EMAIL | {"locale": "pt"}, EMAIL | {"locale": "en-07"}, SMS | {"locale": "pt"})
+    )
+
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/locale")
+    assert (next_version.status, other_channel.status) == (201, 201)
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no name": ({"name": None}, "/name"),
     "an empty name": ({"name": ""}, "/name"),

@@ -37,12 +37,12 @@ class Refused(Error):
 
 
 class Allowance:
-    """What one message may use up in all its parts together: time, and what its filters make."""
+    """What one message may use up in all its parts together: time, of which some may be used up, and what its filters make."""
 
-    def __init__(self, payload: dict[str, Any]) -> None:
+    def __init__(self, payload: dict[str, Any], *, used_seconds: float = 0.0) -> None:
         if size_of(payload, MAX_PAYLOAD) > MAX_PAYLOAD:
             raise Refused(f"the payload has more than {MAX_PAYLOAD} characters")
-        self._until = time.thread_time() + MAX_SECONDS
+        self._until = time.thread_time() + MAX_SECONDS - used_seconds
         self._work = 0
         self._made = 0
 
@@ -51,7 +51,7 @@ class Allowance:
         if self._work >= _BETWEEN_LOOKS:
             self._work = 0
             if time.thread_time() > self._until:
-                raise Refused(f"it takes longer than {MAX_SECONDS:g} seconds")
+                raise Refused(f"it takes more than {MAX_SECONDS:g} s of the processor's time")
 
     def hold(self, made: object, *, with_items: bool = False) -> None:
         """Count what was made. It may be dropped at once, but what is kept can never be more than this."""

@@ -58,14 +58,16 @@ class _Compiled:
     text: BoundTemplate | None
 
 
-def render(template: Template, payload: dict[str, Any]) -> Content:
-    """Depends on the template and the payload alone: a retry sends the same words. Raises Unrenderable."""
+def render(template: Template, payload: dict[str, Any], *, used_seconds: float = 0.0) -> Content:
+    """Depends on the template and the payload alone: a retry sends the same words. Raises Unrenderable.
+
+    `used_seconds`: how much of its time went to the same message in other locales."""
     try:
         parts = _CACHE.get(template, _compiled)
     except Refused as refused:
         raise Unrenderable(f"the template: {refused}") from None
     try:
-        allowance = Allowance(payload)
+        allowance = Allowance(payload, used_seconds=used_seconds)
     except Refused as refused:
         raise Unrenderable(str(refused)) from None
     fill = partial(_filled, payload=payload, allowance=allowance)
