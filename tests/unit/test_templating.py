@@ -76,13 +76,23 @@ def test_two_versions_are_never_taken_for_each_other_even_with_one_id() -> None:
 
 
 def test_a_compiled_template_is_kept_and_the_oldest_make_room() -> None:
-    templating._compiled.cache_clear()
-    for number in range(templating.MAX_CACHED + 10):
-        render(made("sms", None, "x", number=number), {})
-    render(made("sms", None, "x", number=number), {})
+    templates = [made("sms", None, "x", number=number) for number in range(templating.MAX_CACHED + 10)]
 
-    info = templating._compiled.cache_info()
-    assert (info.hits, info.currsize) == (1, templating.MAX_CACHED)
+    for template in templates:
+        render(template, {})
+
+    assert len(templating._CACHE) == templating.MAX_CACHED
+    assert [template in templating._CACHE for template in templates] == [False] * 10 + [True] * templating.MAX_CACHED
+
+
+def test_a_large_template_takes_the_room_of_many_small_ones() -> None:
+    small = [made("sms", None, "{{ a }}x", number=number) for number in range(50)]
+    large = [made("sms", None, "{{ a }}" * 4_600 + "x", number=number) for number in range(100, 105)]
+
+    for template in [*small, *large]:
+        render(template, {})
+
+    assert [template in templating._CACHE for template in [small[-1], *large]] == [False, False, True, True, True, True]
 
 
 @pytest.mark.parametrize("channel", ["email", "push", "in_app"])

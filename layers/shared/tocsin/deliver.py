@@ -13,7 +13,7 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin import dampening, gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
+from tocsin import dampening, gate, nudge, rendering, rendering_share, sandbox_endings, settling, unsubscribe, wordings
 from tocsin.channels import Channel, Message, Way, Ways
 from tocsin.database import worker_transaction
 from tocsin.heed import heed
@@ -96,6 +96,7 @@ def _pass_gate(
 ) -> tuple[list[Ready], list[Settlement]]:
     ready: list[Ready] = []
     settlements: list[Settlement] = []
+    share = rendering_share.Share()
     for one in claimed:
         if one.mode == "test" and sandbox_endings.ending_of(one.email or "", policy.sandbox_domain) == "suppressed":
             settlements.append(settling.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
@@ -105,8 +106,12 @@ def _pass_gate(
         if not isinstance(decision, gate.Send):
             settlements.append(settling.of_decision(one, decision))
             continue
+        if reason := share.reason_to_wait(one.tenant_id):
+            settlements.append(settling.defer(one, reason, rendering_share.WAIT))
+            continue
         try:
-            content, headers = wordings.of_claimed(one), unsubscribe.headers_for(one)
+            with share.of(one.tenant_id):
+                content, headers = share.hold(wordings.of_claimed(one)), unsubscribe.headers_for(one)
         except rendering.Unrenderable as error:
             settlements.append(settling.bury(one, "unrenderable", str(error)))
         except unsubscribe.SecretUnavailable:
@@ -175,7 +180,11 @@ def _as_it_is_now(ready: Ready, reservation: Reservation) -> Ready:
     payload = reservation.granted.get(ready.claimed.outbox_id)
     if ready.claimed.audience_kind != "digest" or payload is None or payload == ready.claimed.payload:
         return ready
-    return replace(ready, content=wordings.of_claimed(replace(ready.claimed, payload=payload)))
+    try:
+        content = wordings.of_claimed(replace(ready.claimed, payload=payload))
+    except rendering.Unrenderable:  # its attempt is open already; the built-in words tell it all
+        content = rendering.digest(payload)
+    return replace(ready, content=content)
 
 
 def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:

@@ -3,7 +3,8 @@
 _HINTS = {
     "exhausted": "The provider kept failing. See the attempts for its answers; replay once it is healthy again.",
     "permanent": "The provider refused this message for good. Correct the recipient or the content, then send a new intent.",
-    "unrenderable": "The payload cannot be rendered for this channel. Correct it and send a new intent.",
+    "unrenderable": "The payload cannot be rendered for this channel; the failure message says which part and why. "
+    "Correct the payload or make the template's next version, then send a new intent.",
     "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
     "before you replay: a replay may be a second copy.",
     "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then send it again "

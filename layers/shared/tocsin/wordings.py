@@ -7,10 +7,11 @@ from tocsin.store.outbox import Claimed
 from tocsin.store.templates import TemplateRow
 
 
-def of_row(row: TemplateRow, payload: dict[str, Any]) -> rendering.Content:
+def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0) -> rendering.Content:
     from tocsin.templating import Template, render  # noqa: PLC0415
 
-    return render(Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text), payload)
+    template = Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text)
+    return render(template, payload, used_seconds=used_seconds)
 
 
 def of_claimed(one: Claimed) -> rendering.Content:

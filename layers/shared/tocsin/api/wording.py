@@ -14,6 +14,8 @@ from tocsin.problems import Problem
 from tocsin.store import notification_types, templates
 from tocsin.store.templates import TemplateRow
 
+MAX_LOCALES = 50  # of one name on one channel: an inbox row is rendered in all of them
+
 Locale = Annotated[str, Field(pattern=r"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$", max_length=35)]
 
 
@@ -56,6 +58,8 @@ def post_template(call: Call) -> Response:
             "The template cannot be used.", [{"pointer": pointer, "message": message} for pointer, message in wrong[:20]]
         )
     with tenant_transaction(call.conn, call.tenant_id):
+        if templates.count_other_locales(call.conn, call.tenant_id, body.name, body.channel, body.locale) >= MAX_LOCALES:
+            raise problems.invalid_field("/locale", f"is the template's {MAX_LOCALES + 1}st on this channel; no more are allowed")
         row = templates.insert_version(
             call.conn,
             template_id=uuid7(),
