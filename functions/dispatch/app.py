@@ -35,6 +35,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         Policy(config.evidence_window, config.send_concurrency, config.sandbox_domain),
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
         insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
+        count=lambda name, value: metrics.add_metric(name=name, unit=MetricUnit.Count, value=value),
     )
     try:
         made = database.run(lambda conn: spread(conn, worker, lease_token)) if events_wait else []

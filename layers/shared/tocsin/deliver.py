@@ -38,6 +38,7 @@ class Policy:
 
 
 Insist = Callable[[Callable[[Connection[Any]], object]], object]
+Count = Callable[[str, int], object]  # a metric's name and how much to add to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def deliver(
     troubled: dict[str, Lane],
     policy: Policy,
     insist: Insist,
+    count: Count,
 ) -> None:
     """Take these claimed deliveries to their next recorded state.
 
@@ -87,6 +89,7 @@ def deliver(
     sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
     settlements += [_settlement(one, policy) for one in sent]
     insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
+    _count_doubts(opened, [*settlements, *reservation.refused], count)
     _play_out(sent, policy, insist)
     _hint([*settlements, *reservation.refused], reservation.digests)
 
@@ -240,7 +243,6 @@ def _settlement(sent: Sent, policy: Policy) -> Settlement:
         sent.attempt,
         sent.outcome,
         provider=sent.ready.channel.provider,
-        doubt=sent.ready.supersedes is not None,
         evidence_window=policy.evidence_window,
     )
 
@@ -271,6 +273,14 @@ def _settle(
     if late:
         log.warning("lost the lease after sending; kept the proof on the attempt", extra={"count": len(late)})
         attempts.record_evidence(conn, late)
+
+
+def _count_doubts(opened: list[tuple[Ready, Opened]], settlements: list[Settlement], count: Count) -> None:
+    """What is in doubt is on record; its number is the installation's to watch."""
+    if second_copies := sum(ready.supersedes is not None for ready, _ in opened):
+        count("DuplicatesSuspected", second_copies)
+    if in_doubt := sum(one.may_have_arrived for one in settlements):
+        count("EndedInDoubt", in_doubt)
 
 
 def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:

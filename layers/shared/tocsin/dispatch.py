@@ -11,7 +11,7 @@ from psycopg import Connection
 
 from tocsin import gate, nudge
 from tocsin.channels import PROVIDER_TIMEOUT, Ways
-from tocsin.deliver import Insist, Policy, deliver
+from tocsin.deliver import Count, Insist, Policy, deliver
 from tocsin.fan_out import fan_out
 from tocsin.plan import plan
 from tocsin.recovery_hints import hint_for
@@ -25,7 +25,7 @@ SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for 
 @dataclass(frozen=True, slots=True)
 class Worker:
     """What a worker brings along. `remaining` says how much of the invocation is left, `insist` records answers even if the
-    connection dies (without it they are recorded on the connection at hand)."""
+    connection dies (without it they are recorded on the connection at hand), `count` adds to a metric."""
 
     ways: Ways
     lease: timedelta
@@ -33,6 +33,7 @@ class Worker:
     remaining: Callable[[], timedelta]
     batch_size: int = BATCH_SIZE
     insist: Insist | None = None
+    count: Count = lambda name, value: None
 
 
 def spread(conn: Connection[Any], worker: Worker, lease_token: UUID | None = None) -> list[UUID]:
@@ -102,6 +103,7 @@ def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
             troubled={lane.lane: lane for lane in troubled},
             policy=worker.policy,
             insist=worker.insist or (lambda work: work(conn)),
+            count=worker.count,
         )
     return len(claimed), due
 

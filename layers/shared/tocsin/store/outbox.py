@@ -80,6 +80,11 @@ class Claimed:
     open_attempt_provider: str | None
     open_attempt_message_id: str | None
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether an earlier attempt may have arrived: its answer is missing, or another attempt was made because it was."""
+        return self.attempt_open or bool(self.duplicate_suspected)
+
 
 def need_not_last(conn: Connection[Any]) -> None:
     """Do not wait for the disk at the end of this transaction: a claim that a crash of the server undoes was never made.
@@ -232,7 +237,7 @@ def measure(conn: Connection[Any]) -> Backlog:
 
 
 def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> list[str]:
-    """Take back the deliveries of a notification that no attempt was opened for, and return their route ids.
+    """Take back the deliveries of a notification that surely were not sent, and return their route ids.
 
     An attempt being opened right now wins or loses on the row lock: its route is then not among these, or it finds no row."""
     rows = conn.execute(
@@ -241,7 +246,8 @@ def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID)
         USING routes
         WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s
           AND routes.status IN ('pending', 'failed')
-          AND outbox.tenant_id = %(tenant_id)s AND outbox.id = routes.outbox_id AND NOT outbox.attempt_open
+          AND outbox.tenant_id = %(tenant_id)s AND outbox.id = routes.outbox_id
+          AND NOT outbox.attempt_open AND NOT routes.duplicate_suspected
         RETURNING routes.route_id
         """,
         {"tenant_id": tenant_id, "notification_id": notification_id},

@@ -264,13 +264,14 @@ class Settlement:
     provider_message_id: str = ""
     error_classification: str = ""
     error_message: str = ""
+    attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
     due_at: datetime | None = None
     is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
     awaits_evidence: bool = False
     is_deferral: bool = False
-    duplicate_suspected: bool = False
+    may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
     recovery_hint: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -285,13 +286,14 @@ class Settlement:
             "provider_message_id": self.provider_message_id,
             "error_classification": self.error_classification,
             "error_message": self.error_message[:1000],
+            "attempt_error": (self.attempt_error or self.error_message)[:1000],
             "ends": self.delay is None and self.due_at is None,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
             "is_announced": self.is_announced,
             "awaits_evidence": self.awaits_evidence,
             "is_deferral": self.is_deferral,
-            "duplicate_suspected": self.duplicate_suspected,
+            "may_have_arrived": self.may_have_arrived,
             "recovery_hint": self.recovery_hint,
         }
 
@@ -306,9 +308,9 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             SELECT *, COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond') AS next_at
             FROM jsonb_to_recordset(%(settlements)s) AS settlement (
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
-                provider text, provider_message_id text, error_classification text, error_message text, ends boolean,
-                delay_ms float8, due_at timestamptz, is_announced boolean, awaits_evidence boolean, is_deferral boolean,
-                duplicate_suspected boolean, recovery_hint text)
+                provider text, provider_message_id text, error_classification text, error_message text, attempt_error text,
+                ends boolean, delay_ms float8, due_at timestamptz, is_announced boolean, awaits_evidence boolean,
+                is_deferral boolean, may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
             USING settlement
@@ -331,8 +333,11 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             JOIN settlement ON settlement.outbox_id = held.id
         ), attempt AS (
             UPDATE attempts
-            SET finished_at = tocsin_now(), error_classification = settled.error_classification,
-                error_message = settled.error_message,
+            SET finished_at = COALESCE(attempts.finished_at, tocsin_now()),
+                -- what its own worker had to say stays
+                error_classification = COALESCE(NULLIF(attempts.error_classification, ''), CASE settled.attempt_outcome
+                    WHEN 'unknown' THEN 'ambiguous' ELSE settled.error_classification END),
+                error_message = COALESCE(NULLIF(attempts.error_message, ''), settled.attempt_error),
                 -- proof that came before our own doubt stays
                 outcome = CASE WHEN attempts.outcome = 'accepted' THEN 'accepted' ELSE settled.attempt_outcome END,
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id)
@@ -346,7 +351,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 next_attempt_at = settled.next_at,
                 provider = COALESCE(NULLIF(settled.provider, ''), routes.provider),
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), routes.provider_message_id),
-                duplicate_suspected = routes.duplicate_suspected OR settled.duplicate_suspected,
+                may_have_arrived = settled.may_have_arrived,
                 deferral_count = routes.deferral_count + settled.is_deferral::integer,
                 deferred_reason = CASE WHEN settled.is_deferral THEN settled.reason ELSE routes.deferred_reason END,
                 deferred_at = CASE WHEN settled.is_deferral THEN tocsin_now() ELSE routes.deferred_at END,
@@ -373,7 +378,8 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
         ), given_up AS (
             DELETE FROM notification_email_log AS log
             USING settled
-            WHERE settled.ends AND settled.status <> 'published' AND log.notification_id = settled.notification_id
+            WHERE settled.ends AND settled.status <> 'published' AND NOT settled.may_have_arrived
+              AND log.notification_id = settled.notification_id
               AND log.route_id = settled.route_id AND log.generation = settled.generation
         ), letter AS (
             INSERT INTO dead_letters (
