@@ -39,11 +39,11 @@ def open_after_sending() -> None:
         ]
         return opened, Reservation(), []
 
-    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], troubled: Any, *, lease_token: Any) -> None:
+    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], *others: Any, lease_token: Any) -> None:
         openings = [Opening(one.ready.claimed.outbox_id, one.ready.channel.provider, one.ready.supersedes) for one in sent]
         with conn.transaction():
             attempts.open_all(conn, openings, lease_token=lease_token)
-            real_settle(conn, settlements, sent, troubled, lease_token=lease_token)
+            real_settle(conn, settlements, sent, *others, lease_token=lease_token)
 
     deliver._open = only_pretend
     deliver._settle = open_and_settle

@@ -21,7 +21,7 @@ def failed(kind: FailureClass, pause: timedelta | None = None) -> Failure:
 
 
 def settled(outcome: Outcome, *, attempt: Opened = OPENED, claimed: Claimed | None = None) -> Settlement:
-    return settling.of_outcome(claimed or a_claim(), attempt, outcome, provider="ses", evidence_window=WINDOW)
+    return settling.of_outcome(claimed or a_claim(), attempt, outcome, provider="ses", lane="ses:email", evidence_window=WINDOW)
 
 
 EVERY_OUTCOME = [Accepted("m-1"), NotSent("lease_running_out"), *(failed(kind) for kind in FailureClass)]

@@ -7,25 +7,27 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin import dampening, gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
+from tocsin import dampening, failover, gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
 from tocsin.channels import Channel, Message, Way, Ways
 from tocsin.database import worker_transaction
+from tocsin.failover import Traffic
 from tocsin.heed import heed
-from tocsin.outcomes import Accepted, Failure, NotSent, Outcome
+from tocsin.outcomes import Accepted, NotSent, Outcome
 from tocsin.provider_feedback import Named, ProviderEvent
 from tocsin.reserve import Reservation, reserve
-from tocsin.store import attempts, outbox, provider_configs, routes
+from tocsin.store import attempts, lanes, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
-from tocsin.tending import closes_lane, tend_devices, tend_lanes, tend_opt_outs
+from tocsin.tending import Course, tend_devices, tend_lanes, tend_opt_outs
 
 log = Logger(child=True)
 
@@ -41,9 +43,17 @@ Insist = Callable[[Callable[[Connection[Any]], object]], object]
 Count = Callable[[str, int], object]  # a metric's name and how much to add to it
 
 
+class Passed(NamedTuple):
+    """A delivery that passed the gate, and the ways it can take."""
+
+    claimed: Claimed
+    decision: gate.Send
+    ways: list[Way]
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A delivery that passed the gate, with its words and its way out."""
+    """A delivery with its words and its way out."""
 
     claimed: Claimed
     way: Way
@@ -71,6 +81,7 @@ def deliver(
     claimed: list[Claimed],
     *,
     lease_token: UUID,
+    lease: timedelta,
     claimed_since: float,
     send_until: float,
     ways: Ways,
@@ -83,30 +94,50 @@ def deliver(
 
     `claimed_since` is when the claim began, on this process's monotonic clock; after `send_until` nothing more is handed to a
     provider. What the providers answered is recorded through `insist`, which finds another connection if this one dies."""
-    ready, settlements = _pass_gate(claimed, ways, troubled, policy, claimed_since)
+    passed, settlements = _pass_gate(claimed, ways, policy)
+    lanes_seen = _try_lanes(conn, passed, troubled, lease)
+    ready, waiting = _prepare(passed, Traffic(lanes_seen, share=failover.share_of(policy.send_concurrency)), claimed_since)
     opened, reservation, limited = _open(conn, ready, lease_token=lease_token)
-    settlements += limited
     sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
-    settlements += [_settlement(one, policy) for one in sent]
-    insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
+    settlements += [*waiting, *limited, *(_settlement(one, policy) for one in sent)]
+    woken: list[UUID] = []
+    insist(lambda conn: _settle(conn, settlements, sent, lanes_seen, woken, lease_token=lease_token))
     _count_doubts(opened, [*settlements, *reservation.refused], count)
     _play_out(sent, policy, insist)
-    _hint([*settlements, *reservation.refused], reservation.digests)
+    _hint([*settlements, *reservation.refused], reservation.digests, woken)
 
 
-def _pass_gate(
-    claimed: list[Claimed], ways: Ways, troubled: dict[str, Lane], policy: Policy, claimed_since: float
-) -> tuple[list[Ready], list[Settlement]]:
-    ready: list[Ready] = []
+def _pass_gate(claimed: list[Claimed], ways: Ways, policy: Policy) -> tuple[list[Passed], list[Settlement]]:
+    passed: list[Passed] = []
     settlements: list[Settlement] = []
     for one in claimed:
-        if one.mode == "test" and sandbox_endings.ending_of(one.email or "", policy.sandbox_domain) == "suppressed":
-            settlements.append(settling.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
-            continue
-        way, closed = ways.choose(one, troubled)
-        decision = gate.decide(one, lane=closed, evidence_window=policy.evidence_window)
+        decision = gate.decide(one, evidence_window=policy.evidence_window)
         if not isinstance(decision, gate.Send):
             settlements.append(settling.of_decision(one, decision))
+        elif one.mode == "test" and sandbox_endings.ending_of(one.email or "", policy.sandbox_domain) == "suppressed":
+            settlements.append(settling.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
+        else:
+            passed.append(Passed(one, decision, ways.serving(one)))
+    return passed, settlements
+
+
+def _try_lanes(conn: Connection[Any], passed: list[Passed], troubled: dict[str, Lane], lease: timedelta) -> dict[str, Lane]:
+    """The lanes in trouble as they are now; those that recover and that nobody else is trying are ours to try."""
+    wanted = failover.lanes_to_try((one.ways for one in passed), troubled) if troubled else []
+    if not wanted:
+        return troubled
+    now = {lane.lane: lane for lane in lanes.take_probes(conn, wanted, lease=lease)}
+    return {name: lane for name, lane in troubled.items() if name not in wanted} | now
+
+
+def _prepare(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple[list[Ready], list[Settlement]]:
+    """Choose the way of each and make its words."""
+    ready: list[Ready] = []
+    settlements: list[Settlement] = []
+    for one, decision, ways in passed:
+        way = traffic.choose(one, ways)
+        if not isinstance(way, Way):
+            settlements.append(settling.of_decision(one, way))
             continue
         try:
             content, headers = wordings.of_claimed(one), unsubscribe.headers_for(one)
@@ -182,10 +213,10 @@ def _as_it_is_now(ready: Ready, reservation: Reservation) -> Ready:
 
 
 def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:
-    """Send concurrently. A lane that closes under way stops the rest of it; so does time running out."""
-    waiting = deque(opened)
+    """Send concurrently, lane by lane in turns. A lane that closes under way stops the rest of it; so does time running out."""
+    waiting = deque(_in_turns(opened))
     sent: list[Sent] = []
-    closed: dict[str, str] = {}
+    course = Course()
 
     def work() -> None:
         while waiting:
@@ -193,7 +224,7 @@ def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurre
                 ready, attempt = waiting.popleft()
             except IndexError:  # another thread took the last one
                 return
-            sent.append(Sent(ready, attempt, _send(ready, attempt, closed=closed, send_until=send_until)))
+            sent.append(Sent(ready, attempt, _send(ready, attempt, course=course, send_until=send_until)))
 
     threads = min(concurrency, len(opened))
     if threads <= 1:
@@ -207,16 +238,23 @@ def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurre
     return sent
 
 
-def _send(ready: Ready, attempt: Opened, *, closed: dict[str, str], send_until: float) -> Outcome:
-    if reason := closed.get(ready.channel.lane):
+def _in_turns(opened: list[tuple[Ready, Opened]]) -> list[tuple[Ready, Opened]]:
+    """One of each lane after the other, so that a lane that hangs does not keep the others from their senders."""
+    by_lane: dict[str, list[tuple[Ready, Opened]]] = {}
+    for one in opened:
+        by_lane.setdefault(one[0].channel.lane, []).append(one)
+    return [one for turn in zip_longest(*by_lane.values()) for one in turn if one is not None]
+
+
+def _send(ready: Ready, attempt: Opened, *, course: Course, send_until: float) -> Outcome:
+    if reason := course.closed.get(ready.channel.lane):
         return NotSent(reason)
     if time.monotonic() >= send_until:
         return NotSent("time_running_out")
     if time.monotonic() >= ready.send_before:
         return NotSent("quiet_hours")
     outcome = ready.channel.send(_message(ready, attempt))
-    if isinstance(outcome, Failure) and closes_lane(outcome):
-        closed[ready.channel.lane] = f"lane_closed: {outcome.code}"
+    course.note(ready.channel.lane, outcome)
     return outcome
 
 
@@ -243,21 +281,31 @@ def _settlement(sent: Sent, policy: Policy) -> Settlement:
         sent.attempt,
         sent.outcome,
         provider=sent.ready.channel.provider,
+        lane=sent.ready.channel.lane,
         evidence_window=policy.evidence_window,
     )
 
 
 def _settle(
-    conn: Connection[Any], settlements: list[Settlement], sent: list[Sent], troubled: dict[str, Lane], *, lease_token: UUID
+    conn: Connection[Any],
+    settlements: list[Settlement],
+    sent: list[Sent],
+    lanes_seen: dict[str, Lane],
+    woken: list[UUID],
+    *,
+    lease_token: UUID,
 ) -> None:
-    """Record everything in one transaction. Where our lease is gone, only proof of acceptance is kept, on the attempt."""
+    """Record everything in one transaction. Where our lease is gone, only proof of acceptance is kept, on the attempt.
+
+    `woken` gets what waited for a lane that let us through: it is due now."""
     with conn.pipeline():
-        tend_lanes(conn, [(one.ready.channel.lane, one.outcome) for one in sent], troubled)
-        tend_devices(conn, ((one.ready.claimed.device_id, one.outcome) for one in sent))
-        tend_opt_outs(conn, [(one.ready.claimed, one.outcome) for one in sent])
         settled = routes.settle(conn, settlements, lease_token=lease_token)
         if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
             outbox.hurry_answered(conn, waiting)
+        tend_devices(conn, ((one.ready.claimed.device_id, one.outcome) for one in sent))
+        tend_opt_outs(conn, [(one.ready.claimed, one.outcome) for one in sent])
+        due = tend_lanes(conn, [(one.ready.channel.lane, one.ready.claimed, one.outcome) for one in sent], lanes_seen)
+    woken[:] = [row[0] for cursor in due for row in cursor]
     ours = {row[0] for row in settled}
     late = [
         Evidence(
@@ -297,9 +345,9 @@ def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:
         insist(lambda conn: heed(conn, events))
 
 
-def _hint(settlements: list[Settlement], digests: list[tuple[timedelta, UUID]]) -> None:
+def _hint(settlements: list[Settlement], digests: list[tuple[timedelta, UUID]], woken: list[UUID]) -> None:
     """Announce what goes on soon, a second after it is due at the latest."""
-    due: dict[int, list[UUID]] = {}
+    due: dict[int, list[UUID]] = {0: woken} if woken else {}
     for one in settlements:
         if one.is_announced and one.delay is not None:
             due.setdefault(math.ceil(one.delay.total_seconds()), []).append(one.outbox_id)

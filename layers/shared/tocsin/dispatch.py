@@ -97,6 +97,7 @@ def _round(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
             conn,
             deliveries,
             lease_token=lease_token,
+            lease=worker.lease,
             claimed_since=claimed_since,
             send_until=send_until,
             ways=worker.ways,

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tocsin import quiet_hours
-from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 
 MAX_CLAIMS = 3
@@ -47,16 +46,17 @@ class AwaitEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Defer:
-    """Later, at no cost."""
+    """Later, at no cost; sooner if the lane it waits for reopens before."""
 
     reason: str
     until: datetime
+    waits_for: str | None = None
 
 
 Decision = Send | End | Proven | AwaitEvidence | Defer
 
 
-def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -> Decision:
+def decide(claimed: Claimed, *, evidence_window: timedelta) -> Decision:
     """An attempt in doubt comes first: it is proven, or waited for. After that, what forbids a send means "not again", and the
     end will say that the attempt may have arrived."""
     now = claimed.claimed_at
@@ -87,8 +87,6 @@ def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -
         return decision
     if quiet_until := _quiet_until(claimed):
         return Defer("quiet_hours", quiet_until)
-    if lane is not None and lane.is_closed:
-        return Defer(f"lane_{lane.state}: {lane.reason}", lane.resume_at)
     return Send(decision.supersedes, _quiet_from(claimed))
 
 

@@ -53,13 +53,15 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
                 error_classification="ambiguous",
                 error_message=CUT_OFF,
             )
-        case gate.Defer(reason, until):
+        case gate.Defer(reason, until, waits_for):
             wait = until - one.claimed_at
             spread = min(wait / 10, LONGEST_SPREAD) * random.random()  # noqa: S311 - not all at once when the lane reopens
-            return defer(one, reason, wait + spread)
+            return defer(one, reason, wait + spread, waits_for=waits_for)
 
 
-def of_outcome(one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str, evidence_window: timedelta) -> Settlement:
+def of_outcome(
+    one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str, lane: str, evidence_window: timedelta
+) -> Settlement:
     """What became of a send."""
     match outcome:
         case Accepted(message_id):
@@ -80,7 +82,8 @@ def of_outcome(one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str
                 attempt_outcome="not_sent",
                 attempt_counts=False,
                 provider=provider,
-                delay=timedelta(seconds=1),
+                delay=_at_most(one, timedelta(seconds=1)),
+                expires_at=one.expires_at,
                 is_announced=True,
                 is_deferral=True,
             )
@@ -112,19 +115,24 @@ def of_outcome(one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str
                 provider=provider,
                 error_classification=str(outcome.kind),
                 error_message=words(outcome),
-                delay=pause_of(outcome),
-                is_announced=nudge.is_reachable_by_hint(pause_of(outcome)),
+                delay=_at_most(one, pause_of(outcome)),
+                expires_at=one.expires_at,
+                waits_for=lane,
+                is_announced=nudge.is_reachable_by_hint(_at_most(one, pause_of(outcome))),
                 is_deferral=True,
             )
 
 
-def defer(one: Claimed, reason: str, delay: timedelta) -> Settlement:
+def defer(one: Claimed, reason: str, delay: timedelta, *, waits_for: str | None = None) -> Settlement:
     """Later, at no cost; what was in doubt before still is."""
+    delay = _at_most(one, delay)
     return Settlement(
         one.outbox_id,
         _unchanged(one),
         reason,
         delay=delay,
+        expires_at=one.expires_at,
+        waits_for=waits_for,
         is_announced=nudge.is_reachable_by_hint(delay),
         is_deferral=True,
         awaits_evidence=one.attempt_open,
@@ -171,6 +179,7 @@ def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str) ->
         spread=random.uniform(-1, 1),  # noqa: S311 - spreads retries, guards nothing
         retry_after=failure.retry_after,
     )
+    delay = _at_most(one, delay)
     return Settlement(
         one.outbox_id,
         "failed",
@@ -181,8 +190,14 @@ def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str) ->
         error_classification="transient",
         error_message=words(failure),
         delay=delay,
+        expires_at=one.expires_at,
         is_announced=nudge.is_reachable_by_hint(delay),
     )
+
+
+def _at_most(one: Claimed, delay: timedelta) -> timedelta:
+    """No wait is longer than the message lives: when it expires, that is recorded."""
+    return delay if one.expires_at is None else max(timedelta(0), min(delay, one.expires_at - one.claimed_at))
 
 
 def _unanswered(one: Claimed) -> tuple[int, str] | tuple[None, None]:

@@ -7,6 +7,7 @@ from psycopg import Connection
 
 from tocsin import nudge
 from tocsin.store import domain_events_processed, outbox
+from tocsin.tending import wake_reopened
 
 MOST_PER_SWEEP = 5_000
 MOST_PER_TENANT = 1_000
@@ -21,7 +22,7 @@ class Swept:
 
 def sweep(conn: Connection[Any]) -> Swept:
     """Mark first, then hint: a crash between the two costs five minutes, a second sweep at once costs nothing."""
-    ids = outbox.mark_nudged(conn, limit=MOST_PER_SWEEP, per_tenant=MOST_PER_TENANT)
+    ids = wake_reopened(conn) + outbox.mark_nudged(conn, limit=MOST_PER_SWEEP, per_tenant=MOST_PER_TENANT)
     if ids:
         nudge.nudge(ids)
     behind = domain_events_processed.seconds_behind(conn)

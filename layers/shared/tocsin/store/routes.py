@@ -268,6 +268,8 @@ class Settlement:
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
     due_at: datetime | None = None
+    expires_at: datetime | None = None  # when it goes on at the latest, to end
+    waits_for: str | None = None  # the lane whose reopening brings it forward
     is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
     awaits_evidence: bool = False
     is_deferral: bool = False
@@ -290,6 +292,8 @@ class Settlement:
             "ends": self.delay is None and self.due_at is None,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
+            "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),
+            "waits_for": self.waits_for,
             "is_announced": self.is_announced,
             "awaits_evidence": self.awaits_evidence,
             "is_deferral": self.is_deferral,
@@ -305,12 +309,13 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
     return conn.execute(
         """
         WITH settlement AS (
-            SELECT *, COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond') AS next_at
+            SELECT *, CASE WHEN NOT ends
+                THEN LEAST(COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond'), expires_at) END AS next_at
             FROM jsonb_to_recordset(%(settlements)s) AS settlement (
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
                 provider text, provider_message_id text, error_classification text, error_message text, attempt_error text,
-                ends boolean, delay_ms float8, due_at timestamptz, is_announced boolean, awaits_evidence boolean,
-                is_deferral boolean, may_have_arrived boolean, recovery_hint text)
+                ends boolean, delay_ms float8, due_at timestamptz, expires_at timestamptz, waits_for text,
+                is_announced boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
             USING settlement
@@ -319,7 +324,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                       outbox.attempt_count, outbox.max_attempts
         ), kept AS (
             UPDATE outbox
-            SET due_at = settlement.next_at,
+            SET due_at = settlement.next_at, waits_for = settlement.waits_for,
                 attempt_count = outbox.attempt_count - settlement.uncounted,
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
