@@ -48,6 +48,16 @@ def accepted_long_ago(site: Site) -> None:
     site.world.pass_time(timedelta(minutes=1))
 
 
+def accepted_while_the_lanes_recover(site: Site) -> None:
+    """Both providers were stopped, and their pauses are over: the worker tries each with one message, the others wait for it."""
+    accepted(site)
+    site.world.admin.execute(
+        """INSERT INTO lanes (lane, state, trouble, reason, resume_at, updated_at)
+           SELECT lane, 'stopped', 'configuration', 'AccountSuspended', now() - interval '1 minute', now()
+           FROM unnest(ARRAY['ses:email', 'sns:sms']) AS lane"""
+    )
+
+
 def request(site: Site) -> dict[str, Any]:
     return post_intent(site.ground.api_key)
 
@@ -57,6 +67,7 @@ DOORS = {
     "intake_queue": Door("intake_queue", nothing, lambda _: queued_intent(), sender_repeats=True),
     "dispatch": Door("dispatch", accepted, Site.hint),
     "dispatch_in_trouble": Door("dispatch", accepted_in_trouble, Site.hint),
+    "dispatch_by_lanes_that_recover": Door("dispatch", accepted_while_the_lanes_recover, Site.hint),
     "sweep": Door("sweep", accepted_long_ago, lambda _: {}),
 }
 
@@ -141,6 +152,12 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
         "intake_queue": ["accept._reserve", "sqs in tocsin.nudge._send"],
         "dispatch": ["outbox.claim", "routes.plan", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
         "dispatch_in_trouble": ["attempts.open_all", "tocsin.channels", "lanes.close", "sqs in tocsin.nudge._send"],
+        "dispatch_by_lanes_that_recover": [
+            "lanes.take_probes",
+            "tocsin.channels",
+            "deliver._settle",
+            "sqs in tocsin.nudge._send",
+        ],
         "sweep": ["outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
     }.items(),
 )

@@ -1,5 +1,6 @@
 """Each decision and each outcome has one record: an end with its reason, or a time to go on."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -223,3 +224,46 @@ def test_a_long_error_is_cut_before_it_is_stored() -> None:
     record = settled(Failure(FailureClass.PERMANENT, "Code", "x" * 5000))
 
     assert len(record.as_json()["error_message"]) == 1000
+
+
+SOON = timedelta(seconds=3)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        lambda one: settling.of_decision(one, gate.Defer("lane_stopped: x", NOW + timedelta(hours=1), "ses:email")),
+        lambda one: settling.of_decision(one, gate.Defer("quiet_hours", NOW + timedelta(hours=8))),
+        lambda one: settling.defer(one, "provider_rate_limit", timedelta(minutes=30)),
+        lambda one: settled(failed(FailureClass.TRANSIENT), claimed=one),
+        lambda one: settled(failed(FailureClass.CONFIGURATION), claimed=one),
+        lambda one: settled(failed(FailureClass.THROTTLED, pause=timedelta(minutes=10)), claimed=one),
+    ],
+    ids=["lane", "quiet hours", "rate", "retry", "stopped", "quota"],
+)
+def test_whatever_it_waits_for_it_goes_on_when_it_expires_and_that_is_announced(record: Callable[[Claimed], Settlement]) -> None:
+    mortal = record(a_claim(expires_at=NOW + SOON))
+    immortal = record(a_claim())
+
+    assert (mortal.delay, mortal.expires_at, mortal.is_announced) == (SOON, NOW + SOON, True)
+    assert immortal.delay is not None and immortal.delay > SOON and immortal.expires_at is None
+
+
+def test_one_that_expired_while_it_was_sent_goes_on_at_once() -> None:
+    record = settled(failed(FailureClass.TRANSIENT), claimed=a_claim(expires_at=NOW - SOON))
+
+    assert record.delay == timedelta(0)
+
+
+def test_evidence_is_awaited_beyond_expiry() -> None:
+    record = settled(failed(FailureClass.AMBIGUOUS), claimed=a_claim(expires_at=NOW + SOON))
+
+    assert (record.due_at, record.expires_at) == (NOW + WINDOW, None)
+
+
+def test_what_closed_its_lane_or_found_it_closed_is_found_by_the_lane() -> None:
+    told_off = settled(failed(FailureClass.CONFIGURATION))
+    behind = settling.of_decision(a_claim(), gate.Defer("lane_stopped: x", NOW + SOON, "ses:email"))
+    elsewhere = settling.of_decision(a_claim(), gate.Defer("quiet_hours", NOW + SOON))
+
+    assert [one.waits_for for one in (told_off, behind, elsewhere)] == ["ses:email", "ses:email", None]

@@ -1,13 +1,10 @@
 """Deliver: gate, render, open attempts, send, settle. No transaction is open while a provider is called."""
 
 import math
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from itertools import zip_longest
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,19 +12,20 @@ from aws_lambda_powertools import Logger
 from psycopg import Connection
 
 from tocsin import dampening, failover, gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
-from tocsin.channels import Channel, Message, Way, Ways
+from tocsin.channels import Way, Ways
 from tocsin.database import worker_transaction
 from tocsin.failover import Traffic
 from tocsin.heed import heed
-from tocsin.outcomes import Accepted, NotSent, Outcome
+from tocsin.outcomes import Accepted
 from tocsin.provider_feedback import Named, ProviderEvent
 from tocsin.reserve import Reservation, reserve
+from tocsin.send import Ready, Sent, send_all
 from tocsin.store import attempts, lanes, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
-from tocsin.tending import Course, tend_devices, tend_lanes, tend_opt_outs
+from tocsin.tending import tend_devices, tend_lanes, tend_opt_outs
 
 log = Logger(child=True)
 
@@ -49,31 +47,6 @@ class Passed(NamedTuple):
     claimed: Claimed
     decision: gate.Send
     ways: list[Way]
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A delivery with its words and its way out."""
-
-    claimed: Claimed
-    way: Way
-    content: rendering.Content
-    headers: dict[str, str]
-    supersedes: int | None
-    send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
-
-    @property
-    def channel(self) -> Channel:
-        return self.way.channel
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A delivery whose attempt was opened, and what became of it."""
-
-    ready: Ready
-    attempt: Opened
-    outcome: Outcome
 
 
 def deliver(
@@ -98,7 +71,7 @@ def deliver(
     lanes_seen = _try_lanes(conn, passed, troubled, lease)
     ready, waiting = _prepare(passed, Traffic(lanes_seen, share=failover.share_of(policy.send_concurrency)), claimed_since)
     opened, reservation, limited = _open(conn, ready, lease_token=lease_token)
-    sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
+    sent = send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
     settlements += [*waiting, *limited, *(_settlement(one, policy) for one in sent)]
     woken: list[UUID] = []
     insist(lambda conn: _settle(conn, settlements, sent, lanes_seen, woken, lease_token=lease_token))
@@ -210,69 +183,6 @@ def _as_it_is_now(ready: Ready, reservation: Reservation) -> Ready:
     if ready.claimed.audience_kind != "digest" or payload is None or payload == ready.claimed.payload:
         return ready
     return replace(ready, content=wordings.of_claimed(replace(ready.claimed, payload=payload)))
-
-
-def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:
-    """Send concurrently, lane by lane in turns. A lane that closes under way stops the rest of it; so does time running out."""
-    waiting = deque(_in_turns(opened))
-    sent: list[Sent] = []
-    course = Course()
-
-    def work() -> None:
-        while waiting:
-            try:
-                ready, attempt = waiting.popleft()
-            except IndexError:  # another thread took the last one
-                return
-            sent.append(Sent(ready, attempt, _send(ready, attempt, course=course, send_until=send_until)))
-
-    threads = min(concurrency, len(opened))
-    if threads <= 1:
-        work()
-        return sent
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(work) for _ in range(threads - 1) if waiting]
-        work()  # this thread sends too: with a quick provider it is done before the others have started
-        for other in others:
-            other.result()
-    return sent
-
-
-def _in_turns(opened: list[tuple[Ready, Opened]]) -> list[tuple[Ready, Opened]]:
-    """One of each lane after the other, so that a lane that hangs does not keep the others from their senders."""
-    by_lane: dict[str, list[tuple[Ready, Opened]]] = {}
-    for one in opened:
-        by_lane.setdefault(one[0].channel.lane, []).append(one)
-    return [one for turn in zip_longest(*by_lane.values()) for one in turn if one is not None]
-
-
-def _send(ready: Ready, attempt: Opened, *, course: Course, send_until: float) -> Outcome:
-    if reason := course.closed.get(ready.channel.lane):
-        return NotSent(reason)
-    if time.monotonic() >= send_until:
-        return NotSent("time_running_out")
-    if time.monotonic() >= ready.send_before:
-        return NotSent("quiet_hours")
-    outcome = ready.channel.send(_message(ready, attempt))
-    course.note(ready.channel.lane, outcome)
-    return outcome
-
-
-def _message(ready: Ready, attempt: Opened) -> Message:
-    claimed = ready.claimed
-    return Message(
-        email=claimed.email or "",
-        phone=claimed.phone or "",
-        device_platform=claimed.device_platform or "",
-        device_token=claimed.device_token or "",
-        device_endpoint_arn=claimed.device_endpoint_arn or "",
-        content=ready.content,
-        tags={
-            "tocsin_route": f"{claimed.notification_id}_{claimed.route_id}",
-            "tocsin_attempt": f"{claimed.generation}-{attempt.attempt_no}",
-        },
-        headers=ready.headers,
-    )
 
 
 def _settlement(sent: Sent, policy: Policy) -> Settlement:

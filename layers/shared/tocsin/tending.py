@@ -1,9 +1,7 @@
 """Tending: what the outcomes of a batch mean for the lanes and the devices they went by."""
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
-from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -11,40 +9,19 @@ from psycopg import Connection, Cursor
 
 from tocsin.ids import uuid7
 from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
+from tocsin.send import BREAKS_AFTER, CLOSING
 from tocsin.settling import pause_of
 from tocsin.store import admin_system_events, devices, lanes, outbox, suppressions
 from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 
 SLOWEST_THROTTLE = timedelta(seconds=60)
-BREAKS_AFTER = 5  # failures in a row
 BREAKER_PAUSE = timedelta(seconds=30)
 LONGEST_BREAK = timedelta(minutes=10)
 LONGEST_STOP = timedelta(hours=1)
 WIDEST = 64  # what a slowed lane takes at once before it counts as open
 FIRST_LOT, SWEPT_LOT = 500, 1_000  # of what waits for a lane that has reopened
-_CLOSING = (FailureClass.THROTTLED, FailureClass.CONFIGURATION)
 _FAILING = (FailureClass.TRANSIENT, FailureClass.AMBIGUOUS)
-
-
-class Course:
-    """How the lanes of one batch fare while it is sent: one that closes under way takes no more of it."""
-
-    def __init__(self) -> None:
-        self.closed: dict[str, str] = {}  # why, by lane
-        self._time_outs: Counter[str] = Counter()
-        self._lock = Lock()
-
-    def note(self, lane: str, outcome: Outcome) -> None:
-        with self._lock:
-            if isinstance(outcome, Failure) and outcome.timed_out:
-                self._time_outs[lane] += 1
-                if self._time_outs[lane] >= BREAKS_AFTER:
-                    self.closed[lane] = "lane_broken: time-outs in a row"
-                return
-            self._time_outs[lane] = 0
-            if isinstance(outcome, Failure) and outcome.kind in _CLOSING:
-                self.closed[lane] = f"lane_closed: {outcome.code}"
 
 
 def tend_lanes(
@@ -67,7 +44,7 @@ def _tend_lane(
     failures = [outcome for _, outcome in outcomes if isinstance(outcome, Failure)]
     failing = [failure for failure in failures if failure.kind in _FAILING]
     went_through = [claimed for claimed, outcome in outcomes if isinstance(outcome, Accepted)]
-    if told_off := [failure for failure in failures if failure.kind in _CLOSING]:
+    if told_off := [failure for failure in failures if failure.kind in CLOSING]:
         _close(conn, name, told_off[-1])
     elif went_through:
         return _open(conn, name, went_through, seen)
