@@ -37,6 +37,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
         insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
         queue=config.queue_of(event["Records"][0].get("eventSourceARN", "")),
+        count=lambda name, value: metrics.add_metric(name=name, unit=MetricUnit.Count, value=value),
     )
     try:
         made = database.run(lambda conn: spread(conn, worker, lease_token)) if events_wait else []

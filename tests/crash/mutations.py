@@ -10,6 +10,7 @@ from tocsin import deliver, heed
 from tocsin.reserve import Reservation
 from tocsin.store import attempts, notification_email_log, outbox, routes
 from tocsin.store.attempts import Opened, Opening
+from tocsin.store.outbox import Claimed
 
 
 def without_skip_locked(patch: pytest.MonkeyPatch) -> None:
@@ -38,11 +39,11 @@ def open_after_sending() -> None:
         ]
         return opened, Reservation(), []
 
-    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], troubled: Any, *, lease_token: Any) -> None:
+    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], *others: Any, lease_token: Any) -> None:
         openings = [Opening(one.ready.claimed.outbox_id, one.ready.channel.provider, one.ready.supersedes) for one in sent]
         with conn.transaction():
             attempts.open_all(conn, openings, lease_token=lease_token)
-            real_settle(conn, settlements, sent, troubled, lease_token=lease_token)
+            real_settle(conn, settlements, sent, *others, lease_token=lease_token)
 
     deliver._open = only_pretend
     deliver._settle = open_and_settle
@@ -56,6 +57,11 @@ def events_prove_nothing() -> None:
 def proof_is_not_hurried() -> None:
     """What is proven is found only when the evidence window ends. For a child process."""
     outbox.hurry_proven = lambda conn, attempts: []
+
+
+def doubt_is_forgotten() -> None:
+    """An end is recorded as the gate named it, whatever may have arrived before. For a child process."""
+    Claimed.is_in_doubt = False  # type: ignore[assignment, method-assign]
 
 
 def _rewrite(patch: pytest.MonkeyPatch, function: Callable[..., Any], old: str, new: str, *, times: int) -> None:

@@ -11,7 +11,9 @@ _HINTS = {
     "with a new id.",
     "poison": "This work ended its worker three times. Look for its id in the dispatch log, mend the cause, then replay.",
 }
+_IN_DOUBT = " An earlier attempt may have arrived: a replay may be a second copy."
 
 
-def hint_for(classification: str) -> str:
-    return _HINTS.get(classification, "Look at the attempts and the failure message, mend the cause, then replay.")
+def hint_for(classification: str, *, in_doubt: bool = False) -> str:
+    hint = _HINTS.get(classification, "Look at the attempts and the failure message, mend the cause, then replay.")
+    return hint + _IN_DOUBT if in_doubt and classification != "ambiguous" else hint

@@ -128,8 +128,8 @@ def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> d
         name: route[name]
         for name in (
             "route_id", "channel", "status", "reason", "audience_reason", "attempt_count", "max_attempts", "generation",
-            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "next_attempt_at", "created_at",
-            "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
+            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "may_have_arrived",
+            "next_attempt_at", "created_at", "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
         )
     }  # fmt: skip
     return shown | {

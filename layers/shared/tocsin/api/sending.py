@@ -29,6 +29,7 @@ from tocsin.settings import settings
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 _LIMIT = "intents"
+_TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
 
 
 class BatchItem(Intent):
@@ -80,7 +81,7 @@ def post_cancel(call: Call) -> Response:
     if cancelled is None:
         raise problems.not_found("notification")
     if cancelled.is_too_late:
-        raise Problem(409, "too-late", "It is too late to cancel", "Every route has ended or is in the provider's hands.")
+        raise Problem(409, "too-late", "It is too late to cancel", _TOO_LATE)
     counts = {"stopped": cancelled.stopped, "too_late": cancelled.too_late}
     return Response(200, {"notification_id": notification_id, "status": "cancelled"} | counts)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0012.queues"
+EXPECTED = "0013.lanes"
 
 
 def latest(conn: Connection[Any]) -> str | None:

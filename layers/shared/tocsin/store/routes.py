@@ -278,13 +278,16 @@ class Settlement:
     provider_message_id: str = ""
     error_classification: str = ""
     error_message: str = ""
+    attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
     due_at: datetime | None = None
+    expires_at: datetime | None = None  # when it goes on at the latest, to end
+    waits_for: str | None = None  # the lane whose reopening brings it forward
     is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
     awaits_evidence: bool = False
     is_deferral: bool = False
-    duplicate_suspected: bool = False
+    may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
     recovery_hint: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -299,13 +302,16 @@ class Settlement:
             "provider_message_id": self.provider_message_id,
             "error_classification": self.error_classification,
             "error_message": self.error_message[:1000],
+            "attempt_error": (self.attempt_error or self.error_message)[:1000],
             "ends": self.delay is None and self.due_at is None,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
+            "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),
+            "waits_for": self.waits_for,
             "is_announced": self.is_announced,
             "awaits_evidence": self.awaits_evidence,
             "is_deferral": self.is_deferral,
-            "duplicate_suspected": self.duplicate_suspected,
+            "may_have_arrived": self.may_have_arrived,
             "recovery_hint": self.recovery_hint,
         }
 
@@ -317,12 +323,13 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
     return conn.execute(
         """
         WITH settlement AS (
-            SELECT *, COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond') AS next_at
+            SELECT *, CASE WHEN NOT ends
+                THEN LEAST(COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond'), expires_at) END AS next_at
             FROM jsonb_to_recordset(%(settlements)s) AS settlement (
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
-                provider text, provider_message_id text, error_classification text, error_message text, ends boolean,
-                delay_ms float8, due_at timestamptz, is_announced boolean, awaits_evidence boolean, is_deferral boolean,
-                duplicate_suspected boolean, recovery_hint text)
+                provider text, provider_message_id text, error_classification text, error_message text, attempt_error text,
+                ends boolean, delay_ms float8, due_at timestamptz, expires_at timestamptz, waits_for text,
+                is_announced boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
             USING settlement
@@ -331,7 +338,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                       outbox.attempt_count, outbox.max_attempts
         ), kept AS (
             UPDATE outbox
-            SET due_at = settlement.next_at,
+            SET due_at = settlement.next_at, waits_for = settlement.waits_for,
                 attempt_count = outbox.attempt_count - settlement.uncounted,
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
@@ -345,8 +352,11 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             JOIN settlement ON settlement.outbox_id = held.id
         ), attempt AS (
             UPDATE attempts
-            SET finished_at = tocsin_now(), error_classification = settled.error_classification,
-                error_message = settled.error_message,
+            SET finished_at = COALESCE(attempts.finished_at, tocsin_now()),
+                -- what its own worker had to say stays
+                error_classification = COALESCE(NULLIF(attempts.error_classification, ''), CASE settled.attempt_outcome
+                    WHEN 'unknown' THEN 'ambiguous' ELSE settled.error_classification END),
+                error_message = COALESCE(NULLIF(attempts.error_message, ''), settled.attempt_error),
                 -- proof that came before our own doubt stays
                 outcome = CASE WHEN attempts.outcome = 'accepted' THEN 'accepted' ELSE settled.attempt_outcome END,
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id)
@@ -360,7 +370,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 next_attempt_at = settled.next_at,
                 provider = COALESCE(NULLIF(settled.provider, ''), routes.provider),
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), routes.provider_message_id),
-                duplicate_suspected = routes.duplicate_suspected OR settled.duplicate_suspected,
+                may_have_arrived = settled.may_have_arrived,
                 deferral_count = routes.deferral_count + settled.is_deferral::integer,
                 deferred_reason = CASE WHEN settled.is_deferral THEN settled.reason ELSE routes.deferred_reason END,
                 deferred_at = CASE WHEN settled.is_deferral THEN tocsin_now() ELSE routes.deferred_at END,
@@ -387,7 +397,8 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
         ), given_up AS (
             DELETE FROM notification_email_log AS log
             USING settled
-            WHERE settled.ends AND settled.status <> 'published' AND log.notification_id = settled.notification_id
+            WHERE settled.ends AND settled.status <> 'published' AND NOT settled.may_have_arrived
+              AND log.notification_id = settled.notification_id
               AND log.route_id = settled.route_id AND log.generation = settled.generation
         ), letter AS (
             INSERT INTO dead_letters (
