@@ -8,7 +8,7 @@ import pytest
 
 from tocsin import deliver, heed
 from tocsin.reserve import Reservation
-from tocsin.store import attempts, notification_email_log, outbox, routes
+from tocsin.store import attempts, lanes, notification_email_log, outbox, routes
 from tocsin.store.attempts import Opened, Opening
 from tocsin.store.outbox import Claimed
 
@@ -25,6 +25,16 @@ def without_the_fence_in_open(patch: pytest.MonkeyPatch) -> None:
 
 def without_the_fence_in_settle(patch: pytest.MonkeyPatch) -> None:
     _rewrite(patch, routes.settle, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=2)
+
+
+def everybody_may_try(patch: pytest.MonkeyPatch) -> None:
+    """Nobody asks whether somebody else is trying the lane already."""
+    _rewrite(patch, lanes.take_probes, "AND (probe_until IS NULL OR probe_until <= tocsin_now())", "", times=1)
+
+
+def strikes_are_carried_over(patch: pytest.MonkeyPatch) -> None:
+    """Pauses grow whatever the trouble."""
+    _rewrite(patch, lanes.close, "lanes.trouble = EXCLUDED.trouble", "true", times=2)
 
 
 def open_after_sending() -> None:

@@ -357,7 +357,7 @@ def test_what_waits_is_brought_forward_in_lots_each_by_those_who_went_before(
     assert lots == [1, 3, 6, 10], "one tries, a first lot follows, then twice as many as went through"
 
 
-def test_tenants_take_turns_when_what_waits_is_brought_forward(world: World) -> None:
+def test_every_tenant_gets_its_share_when_what_waits_is_brought_forward(world: World) -> None:
     world.add_tenant()
     stop(world, waiting=12)
     world.add_user(tenant=OTHER_TENANT)

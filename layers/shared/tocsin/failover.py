@@ -45,6 +45,8 @@ class Traffic:
 
         Where there is no other way, failing quickly is better than waiting: it is counted and it ends. A lane that times out
         costs others their senders, so its messages wait for whoever tries it."""
+        if one.mode == "test":  # the sandbox knows no trouble
+            return ways[0]
         if not ways:  # a tenant has switched off every provider of a channel
             return Defer("lane_stopped: no active provider", one.claimed_at + NO_WAY_PAUSE)
         lanes = [(way, self._lanes.get(way.channel.lane)) for way in ways]

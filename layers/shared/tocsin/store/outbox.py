@@ -483,31 +483,33 @@ def hurry_answered(conn: Connection[Any], ids: list[UUID]) -> None:
 def bring_forward(conn: Connection[Any], lane: str, *, limit: int) -> Cursor[Due]:
     """Make due what waits for a lane: up to the limit if it is open, as many as may go if it recovers, nothing if it is closed.
 
-    Tenants take turns, so that nobody waits behind another's millions. The cursor has what is to be announced."""
+    Each tenant that waits gets the same share, so that nobody waits behind another's millions. The cursor has what is to be
+    announced."""
     return conn.cursor(row_factory=args_row(Due)).execute(
         """
-        WITH room AS (
+        WITH RECURSIVE tenant (id) AS (
+            (SELECT tenant_id FROM outbox WHERE waits_for = %(lane)s ORDER BY tenant_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT tenant_id FROM outbox WHERE waits_for = %(lane)s AND tenant_id > tenant.id ORDER BY tenant_id LIMIT 1)
+            FROM tenant
+            WHERE tenant.id IS NOT NULL
+        ), room AS (
             SELECT CASE WHEN lanes.lane IS NULL THEN %(limit)s
                         WHEN lanes.state = 'slowed' AND lanes.resume_at <= tocsin_now() THEN lanes.probe_size
                         ELSE 0 END AS messages
             FROM (VALUES (%(lane)s)) AS asked (lane) LEFT JOIN lanes ON lanes.lane = asked.lane
-        ), turn AS (
+        ), due AS (
             SELECT waiting.id
-            FROM tenants CROSS JOIN LATERAL (
-                SELECT outbox.id, row_number() OVER (ORDER BY outbox.due_at) AS number
+            FROM (SELECT id FROM tenant WHERE id IS NOT NULL ORDER BY random()) AS tenant CROSS JOIN LATERAL (
+                SELECT outbox.id
                 FROM outbox
-                WHERE outbox.waits_for = %(lane)s AND outbox.tenant_id = tenants.id AND outbox.due_at > tocsin_now()
+                WHERE outbox.waits_for = %(lane)s AND outbox.tenant_id = tenant.id AND outbox.due_at > tocsin_now()
                   AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
                 ORDER BY outbox.due_at
-                LIMIT (SELECT messages FROM room)
+                LIMIT (SELECT ceil(messages::float8 / (SELECT count(id) FROM tenant)) FROM room)
+                FOR UPDATE SKIP LOCKED
             ) AS waiting
-            ORDER BY waiting.number
             LIMIT (SELECT messages FROM room)
-        ), due AS (
-            SELECT outbox.id
-            FROM outbox JOIN turn ON turn.id = outbox.id
-            WHERE outbox.due_at > tocsin_now() AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
-            FOR UPDATE OF outbox SKIP LOCKED
         )
         UPDATE outbox SET due_at = tocsin_now(), nudged_at = tocsin_now()
         FROM due
