@@ -84,7 +84,7 @@ class Budget(Context):
             value = reduce(self.getitem, indexes, self.scope[name])
         except (KeyError, IndexError, TypeError):
             value = self.env.undefined(name)
-        self.allowance.spend(1 if isinstance(value, str) else _work_of(value))
+        self.allowance.spend(_work_of(value))
         return value
 
     def filter(self, name: str) -> Callable[..., object]:
