@@ -103,6 +103,9 @@ REFUSED = [
     ("<{{ v }}>", "a tag's name"),
     ("<h{{ v }}>", "a tag's name"),
     ("</{{ v }}>", "a tag's name"),
+    ("a < {{- v }} b>", "a tag's name"),
+    ("a < {%- if v %}{{ v }}{% endif %} b>", "a tag's name"),
+    ("<{% if x -%} {{ v }}{% endif %}>", "a tag's name"),
     ("</p title='{{ v }}'>", "in </p>"),
     ("<p title='{{ v }}", "a tag that is never closed"),
     ("<p title='a' {{ v }}", "a tag that is never closed"),
@@ -157,6 +160,25 @@ def test_a_value_anywhere_else_is_refused_when_the_template_is_made(body: str, r
 def test_a_template_that_was_stored_before_the_rule_is_unrenderable(body: str) -> None:
     with pytest.raises(Unrenderable, match="the template: a value cannot stand in"):
         render(made(body), {"v": "red"})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>a <{% if v %} {% endif %}{{ v }} b</p>",
+        "<p>a <{% if x %} {% endif %}{{ v }} b</p>",
+        "<p>a <{% for i in x %} {% endfor %}{% if v %}{{ v }}{% endif %} b</p>",
+        "<p>a <{% if x %} {% endif %}/{% if x %} {% endif %}{{ v }} b</p>",
+        "{% capture c %}{{ v }}{% endcapture %}<p>a <{% if x %} {% endif %}{{ c }} b</p>",
+    ],
+)
+def test_a_value_never_begins_a_tag_even_where_a_block_between_them_is_left_out(body: str) -> None:
+    with pytest.raises(Unrenderable, match="the body: a value stands right behind '<', on line 1"):
+        render(made(body), {"v": "img src=x onerror=alert(1)"})
+
+
+def test_what_cannot_begin_a_tag_may_stand_behind_a_less_than_sign() -> None:
+    assert render(made("<p>a <{% if x %} {% endif %}{{ v }} b</p>"), {"v": 3}).html == "<p>a <3 b</p>"
 
 
 @pytest.mark.parametrize("digits", ["9" * 5_000, "0" * 5_000, "0" * 5_000 + "65"])

@@ -6,6 +6,7 @@ import pytest
 
 from tocsin import templating
 from tocsin.rendering import Content, Unrenderable
+from tocsin.template_cache import Cache
 from tocsin.templating import Template, problems_of, render, variables_used
 
 
@@ -93,6 +94,15 @@ def test_a_large_template_takes_the_room_of_many_small_ones() -> None:
         render(template, {})
 
     assert [template in templating._CACHE for template in [small[-1], *large]] == [False, False, True, True, True, True]
+
+
+def test_what_is_heavier_than_all_the_room_there_is_is_made_and_not_kept() -> None:
+    cache: Cache[str, str] = Cache(most=9, most_weight=5)
+
+    assert cache.get("light", lambda key: (key.upper(), 5)) == "LIGHT"
+    assert cache.get("heavy", lambda key: (key.upper(), 6)) == "HEAVY"
+
+    assert ("light" in cache, "heavy" in cache) == (True, False)
 
 
 @pytest.mark.parametrize("channel", ["email", "push", "in_app"])

@@ -147,6 +147,23 @@ def test_a_rendering_within_every_other_limit_is_stopped_by_the_clock(monkeypatc
         rendered(body, {"v": "a" * 1_000})
 
 
+def test_what_filters_make_is_counted_over_all_parts_of_a_message() -> None:
+    part = "{% for i in (1..400) %}{% assign x = v | append: i %}{% endfor %}y"  # 40 MB of the 64 that a message may make
+    payload = {"v": "a" * 100_000}
+
+    assert render(made(part, text="y"), payload).html == "y"
+    with pytest.raises(Unrenderable, match="the text: its filters and captures make more than 67108864 bytes"):
+        render(made(part, text=part), payload)
+
+
+def test_time_that_went_to_other_locales_is_gone() -> None:
+    slow, quick = made("{% for i in (1..9999) %}{% assign x = v | upcase %}{% endfor %}y"), made("{{ v }}")
+
+    assert render(quick, {"v": "y"}, used_seconds=template_limits.MAX_SECONDS).html == "y"
+    with pytest.raises(Unrenderable, match="it takes more than 1 s of the processor's time"):
+        render(slow, {"v": "y"}, used_seconds=template_limits.MAX_SECONDS)
+
+
 @pytest.mark.parametrize(("source", "reason"), REFUSED, ids=lambda one: one[:40])
 def test_a_source_that_could_do_harm_is_refused_when_the_template_is_made(source: str, reason: str) -> None:
     began = time.thread_time()

@@ -3,7 +3,7 @@
 Escaping keeps a value inside text or a quoted attribute, and nowhere else, so a template with a value in any other place is
 refused when it is made. Comments are read like the rest: some mail programs see markup there. What is not defended: a value
 that is a whole link can lead to any https address. Branches are read one after the other: an author who opens a quote in one
-branch and closes it in another misleads this check.
+branch and closes it in another misleads this check. (That no value begins a tag is looked at again when it is written.)
 """
 
 import re
@@ -46,18 +46,23 @@ class ForbiddenLink(ValueError):
 
 def problem_of(source: str) -> str | None:
     """The first value that stands where escaping does not hold it, or the first link that a message cannot carry."""
-    bare, at = [], 0
-    for start, end, _ in marks(source):
-        bare += [source[at:start], _VALUE if source.startswith("{{", start) else ""]
-        at = end
-    page = "".join(bare) + source[at:]
     try:
-        for piece in checked(pieces(page)):
+        for piece in checked(pieces(_with_placeholders(source))):
             if problem := _problem_in(piece):
                 return problem
     except (ForbiddenLink, TooManyAttributes) as refused:
         return str(refused)
     return None
+
+
+def _with_placeholders(source: str) -> str:
+    bare, at, strips = [], 0, False
+    for start, end, _ in marks(source):
+        text = source[at:start].lstrip() if strips else source[at:start]
+        # {{- takes the space before it away, and with it what keeps a value apart from a "<".
+        bare += [text.rstrip() if source.startswith("-", start + 2) else text, _VALUE if source.startswith("{{", start) else ""]
+        at, strips = end, source.startswith("-", end - 3)
+    return "".join(bare) + (source[at:].lstrip() if strips else source[at:])
 
 
 def checked(page: Iterable[Piece]) -> Iterator[Piece]:

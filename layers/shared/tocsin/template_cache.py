@@ -32,7 +32,7 @@ class Cache(Generic[Key, Kept]):
                 return self._kept[key][0]
         made = make(key)
         with self._lock:
-            if key not in self._kept:
+            if key not in self._kept and made[1] <= self.most_weight:
                 self._kept[key] = made
                 self._weight += made[1]
             while len(self._kept) > self.most or self._weight > self.most_weight:

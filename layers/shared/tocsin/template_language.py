@@ -26,6 +26,7 @@ MAX_BRACKETS = 10  # in one mark: the library's time grows fast with a[b[c[…
 _BLOCKS = {"if", "unless", "case", "for", "capture", "comment"}
 _TAGS = _BLOCKS | {f"end{name}" for name in _BLOCKS} | {"elsif", "else", "when", "break", "continue", "assign", "#"}
 _OPENING = re.compile(r"\{[{%]")
+_BEGINS_A_TAG = re.compile(r"[a-zA-Z/!?]")
 _TAG_NAME = re.compile(r"-?\s*(#|\w*)")
 
 
@@ -33,12 +34,15 @@ class _OutputNode(statement.StatementNode):
     def render_to_output(self, context: Context, buffer: TextIO) -> bool | None:
         assert isinstance(buffer, Page)  # noqa: S101  for the type checker: get_buffer makes nothing else
         value = self.expression.evaluate(context)
-        buffer.check_room(size_of(value, MAX_OUTPUT))
+        if not isinstance(value, str):
+            buffer.check_room(size_of(value, MAX_OUTPUT))
         words = shown(value)
         if context.env.autoescape and not isinstance(words, Markup):
             if buffer.size + 5 * len(words) > MAX_OUTPUT:
                 buffer.check_room(escaped_size(words))
             words = escape(words)
+        if context.env.autoescape and buffer.last.endswith(("<", "</")) and _BEGINS_A_TAG.match(words):
+            raise Refused("a value stands right behind '<'")  # in the source, a block that is left out stood between them
         buffer.write(words)
         return None
 

@@ -84,7 +84,7 @@ class Budget(Context):
             value = reduce(self.getitem, indexes, self.scope[name])
         except (KeyError, IndexError, TypeError):
             value = self.env.undefined(name)
-        self.allowance.spend(1 if isinstance(value, str) else _work_of(value))
+        self.allowance.spend(_work_of(value))
         return value
 
     def filter(self, name: str) -> Callable[..., object]:
@@ -109,27 +109,29 @@ class Budget(Context):
             raise Refused(f"it loops more than {MAX_ITERATIONS} times")
 
     def get_buffer(self, buf: TextIO | None = None) -> StringIO:
-        return Page(self.allowance, buf.size if isinstance(buf, Page) else 0)
+        return Page(self.allowance, buf.size, buf.last) if isinstance(buf, Page) else Page(self.allowance)
 
 
 class Page(StringIO):
-    """What has been written so far, by this block and the blocks around it."""
+    """What has been written so far, by this block and the blocks around it: how much, and at last what (two characters
+    or more)."""
 
-    def __init__(self, allowance: Allowance, size: int) -> None:
+    def __init__(self, allowance: Allowance, size: int = 0, last: str = "") -> None:
         super().__init__()
-        self.allowance, self.size = allowance, size
+        self.allowance, self.size, self.last = allowance, size, last
         allowance.spend(1)
 
-    def check_room(self, characters: int) -> None:
-        if self.size + characters > MAX_OUTPUT:
+    def check_room(self, size: int) -> None:
+        if self.size + size > MAX_OUTPUT:
             raise Refused(f"it renders to more than {MAX_OUTPUT} bytes")
 
     def write(self, text: str, /) -> int:
         self.allowance.spend(1 + len(text) // _CHARACTERS_PER_UNIT)
-        size = len(text)
+        size = len(text) if text.isascii() else len(text.encode("utf-8"))
         self.check_room(size)
-        self.size += size if text.isascii() else len(text.encode("utf-8"))
-        self.check_room(0)
+        self.size += size
+        if size:
+            self.last = text if len(text) > 1 else str(self.last[-1:]) + str(text)
         return super().write(text)
 
 
