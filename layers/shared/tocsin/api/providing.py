@@ -130,7 +130,6 @@ ENDPOINTS = [
         "Add a provider; its secrets are never shown again",
         success=201,
         body=ProviderBody,
-        answers={422: "Not valid"},
     ),
     Endpoint(
         "PATCH /v1/providers/{id}",
@@ -138,7 +137,7 @@ ENDPOINTS = [
         patch_provider,
         "Change priority, rate, timeout or whether it is active",
         body=ProviderChange,
-        answers={404: "No such provider", 422: "Not valid"},
+        answers={404: "No such provider"},
     ),
     Endpoint(
         "DELETE /v1/providers/{id}",

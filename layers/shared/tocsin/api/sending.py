@@ -226,7 +226,7 @@ ENDPOINTS = [
         "Ask for a notification",
         success=202,
         body=Intent,
-        answers={409: "The key is in flight", 413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        answers={400: "Not JSON, or without a valid Idempotency-Key", 409: "The key is in flight", 429: "Rate limited"},
         parameters=[_KEY_HEADER],
     ),
     Endpoint(
@@ -235,7 +235,7 @@ ENDPOINTS = [
         post_batch,
         "Ask for up to 500 notifications in one transaction",
         body=Batch,
-        answers={413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        answers={409: "A key is in flight", 429: "Rate limited"},
     ),
     Endpoint(
         "POST /v1/notifications/{id}/cancel",
