@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0011.people"
+EXPECTED = "0015.rotation"
 
 
 def latest(conn: Connection[Any]) -> str | None:
