@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from tocsin.intents import ExternalId, Moment, Name, Thread
+from tocsin.intents import ExternalId, Link, Moment, Name, Thread
 from tocsin.parameters import percent_decoded
 
 STRUCTURED = "application/cloudevents+json"
@@ -18,12 +18,6 @@ MAX_BATCH = 500
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # what the specification keeps out of every attribute
 _JSON = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.I)
-
-
-def _web_address(url: str) -> str:
-    if not re.fullmatch(r"https?://[^\s<>\"\\^`{|}]+", url, re.I):
-        raise ValueError("must be an http or https address")
-    return url
 
 
 def _plain(text: str) -> str:
@@ -56,7 +50,7 @@ class Data(BaseModel):
     assignees: People = []
     title: str | None = None
     message: str | None = None
-    url: Annotated[str, Field(max_length=2_000), AfterValidator(_web_address)] | None = None
+    url: Link = None
 
 
 class CloudEvent(BaseModel):

@@ -1,7 +1,7 @@
 """The words of an inbox row in each locale there is; its recipients' locales pick among them."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -59,8 +59,13 @@ def _all(
     if rows:
         words = [_words(notification_type, row.locale, partial(wordings.of_row, row, payload)) for row in rows]
     else:
-        words = [_words(notification_type, "default", partial(plain, notification_type, payload))]
+        words = [_words(notification_type, "default", lambda: _once(plain(notification_type, payload)))]
     return [asdict(one) for one in words]
+
+
+def _once(content: rendering.Content) -> rendering.Content:
+    """A title alone is one line: the row shows it, and no message that repeats it."""
+    return replace(content, text="") if content.text == content.title else content
 
 
 def _words(notification_type: str, locale: str, render: Callable[[], rendering.Content]) -> _Words:

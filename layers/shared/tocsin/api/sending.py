@@ -15,6 +15,7 @@ from tocsin.accept import (
     End,
     KeyReused,
     MissingVariables,
+    NothingToSay,
     Refused,
     UnknownTemplate,
     UnknownUsers,
@@ -180,6 +181,14 @@ def _refusal(end: Refused) -> Problem:
             errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in names[:20]]
             return Problem(
                 422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
+            )
+        case NothingToSay():
+            return Problem(
+                422,
+                "nothing-to-say",
+                "There is nothing to say",
+                "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
+                [{"pointer": "/payload", "message": "has no words"}],
             )
         case UnknownUsers():
             return _unknown_users(end)
