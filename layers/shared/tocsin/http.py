@@ -216,9 +216,7 @@ def _read(endpoint: Endpoint, request: Request) -> Request:
     if endpoint.is_link:
         return request
     if not all(map(parameters.is_text, request.path_parameters.values())):
-        if request.method == "PUT":
-            raise problems.invalid("A name in the path must be text in UTF-8, without U+0000.")
-        raise problems.not_found("thing: its name is not text in UTF-8")
+        raise problems.invalid("A name in the path must be text in UTF-8, without U+0000.")
     known = (one["name"] for one in endpoint.parameters if one["in"] == "query")
     return replace(request, query=parameters.read_query(request.raw_query, known)) if request.raw_query else request
 
