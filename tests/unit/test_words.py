@@ -42,7 +42,10 @@ def test_in_an_sms_the_link_comes_last_and_is_never_cut() -> None:
 
 
 def test_a_link_that_would_crowd_out_the_words_of_an_sms_is_left_out() -> None:
-    assert sms_text(Content("T", "M", "", "https://shop.example/" + "x" * 800), 1_600) == "T: M"
+    url = "https://shop.example/".ljust(800, "x")
+
+    assert sms_text(Content("T", "M", "", url), 1_600) == f"T: M\n{url}"
+    assert sms_text(Content("T", "M", "", url + "x"), 1_600) == "T: M"
 
 
 @pytest.mark.parametrize("content", [ALONE, Content("Shipped", "Shipped", "", URL)])

@@ -13,7 +13,7 @@ def email_text(content: Content) -> str:
 def sms_text(content: Content, limit: int) -> str:
     """The title and the text as one, without saying the title twice, and the link, whole or not at all."""
     text = content.text if content.text.startswith(content.title) else f"{content.title}: {content.text}"
-    link = f"\n{content.url}" if _adds_link(content, text) and len(content.url) < limit // 2 else ""
+    link = f"\n{content.url}" if _adds_link(content, text) and len(content.url) <= limit // 2 else ""
     room = limit - len(link)
     return (text if len(text) <= room else text[: room - 1] + "…") + link
 
