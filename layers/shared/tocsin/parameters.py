@@ -10,11 +10,13 @@ MOST_ERRORS = 20
 
 
 def read_query(raw: str, known: Iterable[str]) -> dict[str, str]:
-    """The query's parameters by their names; a Problem that lists all that is wrong with them."""
+    """The query's parameters by their names; a Problem that lists what is wrong with them, up to twenty."""
     query: dict[str, str] = {}
     errors: dict[str, str] = {}
     names = set(known)
     for part in filter(None, raw.split("&")):
+        if len(errors) == MOST_ERRORS:
+            break
         written, _, text = part.partition("=")
         name, value = _decoded(written), _decoded(text)
         if name is None:
@@ -29,7 +31,7 @@ def read_query(raw: str, known: Iterable[str]) -> dict[str, str]:
             query[name] = value
     if errors:
         told = [{"pointer": f"?{name[:100]}", "message": message} for name, message in errors.items()]
-        raise problems.invalid("The query is not valid.", told[:MOST_ERRORS])
+        raise problems.invalid(f"`{told[0]['pointer']}` {told[0]['message']}", told)
     return query
 
 
