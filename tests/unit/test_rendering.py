@@ -93,8 +93,10 @@ def test_a_payload_that_is_only_long_in_its_lines_is_unrenderable_too() -> None:
         rendering.render("t", {f"field{n}": "x" * 1000 for n in range(20)})
 
 
-def test_a_long_title_is_cut() -> None:
-    assert rendering.render("t", {"title": "x" * 500}).title == "x" * 200
+def test_a_long_title_is_cut_and_said_whole_in_the_text() -> None:
+    content = rendering.render("t", {"title": "x" * 500})
+
+    assert (content.title, content.text) == ("x" * 200, "x" * 500)
 
 
 def test_without_a_title_the_type_is_the_title() -> None:

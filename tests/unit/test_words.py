@@ -35,6 +35,14 @@ def test_a_link_that_the_words_have_already_is_not_added() -> None:
     assert sms_text(said, 1_600) == f"Shipped: Follow it: {URL}"
 
 
+@pytest.mark.parametrize("text", ["x" * 1_590 + f" {URL}", f"See {URL}/terms"])
+def test_a_link_that_is_cut_off_or_only_begins_another_is_added(text: str) -> None:
+    said = sms_text(Content("", text, "", URL), 1_600)
+
+    assert said.endswith(f"\n{URL}")
+    assert len(said) <= 1_600
+
+
 def test_in_an_sms_the_link_comes_last_and_is_never_cut() -> None:
     assert sms_text(LINKED, 1_600) == f"Shipped: It is on its way.\n{URL}"
     cut = sms_text(Content("T", "x" * 5_000, "", URL), 160)

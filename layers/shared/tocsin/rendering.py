@@ -31,8 +31,9 @@ class Content:
 
 
 def render(notification_type: str, payload: Mapping[str, Any]) -> Content:
-    title = _title(payload, notification_type)
-    text = _words(payload.get("message")) or _lines(payload) or title
+    whole = one_line(_words(payload.get("title"))) or one_line(notification_type) or "Notification"
+    title = whole[:MAX_TITLE]
+    text = _words(payload.get("message")) or _lines(payload) or whole  # what a title alone loses by its length, the text says
     if len(text) > MAX_TEXT:
         raise Unrenderable(f"the message has {len(text)} characters; at most {MAX_TEXT} can be sent")
     url = link_of(payload)
@@ -70,10 +71,6 @@ def link_of(payload: Mapping[str, Any]) -> str:
 def one_line(text: str) -> str:
     """Fit for a header: every run of control characters, line breaks among them, becomes one space."""
     return _CONTROL.sub(" ", text).strip()
-
-
-def _title(payload: Mapping[str, Any], notification_type: str) -> str:
-    return (one_line(_words(payload.get("title"))) or one_line(notification_type) or "Notification")[:MAX_TITLE]
 
 
 def _words(value: Any) -> str:
