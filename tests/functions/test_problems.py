@@ -95,7 +95,7 @@ def test_an_unknown_path_is_404(api: Api, path: str) -> None:
         ("GET", "/v1/intents", "POST"),
         ("DELETE", "/v1/users/alice", "GET, PUT"),
         ("PATCH", "/v1/notifications", "GET"),
-        ("POST", "/health", "GET"),
+        ("POST", "/health", "GET, HEAD"),
     ],
 )
 def test_a_known_path_with_another_method_is_405_and_says_which_it_takes(api: Api, method: str, path: str, allowed: str) -> None:
@@ -135,14 +135,28 @@ def test_a_body_above_256_kib_is_413(world: World, api: Api) -> None:
     assert_problem(answer, 413, "too-large")
 
 
-@pytest.mark.parametrize("content_type", ["", "text/plain", "application/xml", "application/json; charset=latin-1", "text/json"])
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/xml",
+        "application/json; charset=latin-1",
+        "text/json",
+        "application/json, application/json",
+        "application/json; charset=utf-8; charset=latin-1",
+    ],
+)
 def test_anything_but_json_is_415(world: World, api: Api, content_type: str) -> None:
     answer = api.send(headers={"content-type": content_type})
 
     assert_problem(answer, 415, "unsupported-media-type")
 
 
-@pytest.mark.parametrize("content_type", ["application/json", "Application/JSON", 'application/json; charset="UTF-8"'])
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "Application/JSON", 'application/json; charset="UTF-8"', "application/json; profile=x; charset=utf-8"],
+)
 def test_json_is_json_however_it_is_spelt(world: World, api: Api, content_type: str) -> None:
     world.add_user()
 

@@ -278,7 +278,7 @@ def test_over_http_a_missing_variable_and_an_unknown_template_are_told_apart_alo
     world.add_user()
     api.post("/v1/templates", EMAIL | {"variables": ["order"]})
     to_alice = {"type": "t", "audience": {"kind": "users", "user_ids": ["alice"]}, "payload": {}}
-    intents = [to_alice | {"template": "shipped"}, to_alice | {"template": "nameless"}, to_alice]
+    intents = [to_alice | {"template": "shipped"}, to_alice | {"template": "nameless"}, to_alice | {"payload": {"title": "T"}}]
 
     alone = [api.send(one) for one in intents]
     batch = api.post("/v1/intents/batch", {"intents": [one | {"idempotency_key": f"k-{n}"} for n, one in enumerate(intents)]})

@@ -366,7 +366,7 @@ def test_every_tenant_gets_its_share_when_what_waits_is_brought_forward(world: W
     world.dispatch()
     world.admin.execute("DELETE FROM lanes")
 
-    woken = {row[0] for row in outbox.bring_forward(world.worker, "ses:email", limit=4)}
+    woken = {one.id for one in outbox.bring_forward(world.worker, "ses:email", limit=4)}
 
     by_tenant = world.rows("SELECT tenant_id, id FROM outbox")
     theirs, ours = ({row["id"] for row in by_tenant if row["tenant_id"] == one} & woken for one in (OTHER_TENANT, TENANT))

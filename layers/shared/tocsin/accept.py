@@ -9,7 +9,7 @@ from uuid import UUID
 
 from psycopg import Connection, errors
 
-from tocsin import nudge
+from tocsin import nudge, rendering
 from tocsin.database import tenant_round_trip
 from tocsin.ids import uuid7
 from tocsin.intents import AddressAudience, Intent, ScopeAudience
@@ -74,12 +74,17 @@ class MissingVariables:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingToSay:
+    """There is no template, and no word in the payload that could stand for one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Allowance:
     used: int
     limit: int
 
 
-Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables
+Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables | NothingToSay
 End = Accepted | Refused
 
 
@@ -186,6 +191,8 @@ def _refusal(reserved: records.Reserved) -> Refused:
         return UnknownUsers(reserved.unknown_user_ids)
     if reserved.unknown_template:
         return UnknownTemplate(reserved.unknown_template)
+    if reserved.says_nothing:
+        return NothingToSay()
     return MissingVariables(reserved.missing_variables or [])
 
 
@@ -211,6 +218,7 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
         "recipient_user_ids": list(dict.fromkeys(audience.user_ids)) if audience.kind == "users" else [],
         "audience": _audience(intent),
         "payload": intent.payload,
+        "has_words": rendering.has_words(intent.payload),
         "template": intent.template,
         "channels": intent.channels,
         "priority": intent.priority,

@@ -5,7 +5,7 @@ slow templates must not cost the worker its lease."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -80,13 +80,18 @@ def _all(
         of_row = partial(_of_row, payload, time.thread_time())
         words = [_words(notification_type, row.locale, partial(of_row, row)) for row in rows]
     else:
-        words = [_words(notification_type, "default", partial(plain, notification_type, payload))]
+        words = [_words(notification_type, "default", lambda: _once(plain(notification_type, payload)))]
     return [asdict(one) for one in words]
 
 
 def _of_row(payload: dict[str, Any], began: float, row: TemplateRow) -> rendering.Content:
     """All locales of a row have the time of one message together."""
     return wordings.of_row(row, payload, used_seconds=time.thread_time() - began)
+
+
+def _once(content: rendering.Content) -> rendering.Content:
+    """A title alone is one line: the row shows it, and no message that repeats it."""
+    return replace(content, text="") if content.text == content.title else content
 
 
 def _words(notification_type: str, locale: str, render: Callable[[], rendering.Content]) -> _Words:

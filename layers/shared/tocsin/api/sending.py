@@ -15,6 +15,7 @@ from tocsin.accept import (
     End,
     KeyReused,
     MissingVariables,
+    NothingToSay,
     Refused,
     UnknownTemplate,
     UnknownUsers,
@@ -182,6 +183,14 @@ def _refusal(end: Refused) -> Problem:
             return Problem(
                 422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
             )
+        case NothingToSay():
+            return Problem(
+                422,
+                "nothing-to-say",
+                "There is nothing to say",
+                "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
+                [{"pointer": "/payload", "message": "has no words"}],
+            )
         case UnknownUsers():
             return _unknown_users(end)
 
@@ -227,7 +236,7 @@ ENDPOINTS = [
         "Ask for a notification",
         success=202,
         body=Intent,
-        answers={409: "The key is in flight", 413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        answers={400: "Not JSON, or without a valid Idempotency-Key", 409: "The key is in flight", 429: "Rate limited"},
         parameters=[_KEY_HEADER],
     ),
     Endpoint(
@@ -236,7 +245,7 @@ ENDPOINTS = [
         post_batch,
         "Ask for up to 500 notifications in one transaction",
         body=Batch,
-        answers={413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        answers={409: "A key is in flight", 429: "Rate limited"},
     ),
     Endpoint(
         "POST /v1/notifications/{id}/cancel",

@@ -213,7 +213,7 @@ def fan_out(
                        'assign', domain_events.data -> 'assignees',
                        'author', CASE WHEN jsonb_typeof(domain_events.data -> 'author') = 'string'
                                       THEN jsonb_build_array(domain_events.data -> 'author') END)) AS named,
-                   jsonb_strip_nulls(jsonb_build_object('url', domain_events.data -> 'url')) AS summary,
+                   jsonb_strip_nulls(jsonb_build_object('url', NULLIF(domain_events.data ->> 'url', ''))) AS summary,
                    routing.rules, routing.overrides, routing.subscribe_actor,
                    kind.template, COALESCE(kind.priority, 'normal') AS priority,
                    domain_events.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at

@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0013.lanes"
+EXPECTED = "0014.rotation"
 
 
 def latest(conn: Connection[Any]) -> str | None:

@@ -21,10 +21,11 @@ class Reserved:
     rate_used: int
     unknown_template: str | None
     missing_variables: list[str] | None
+    says_nothing: bool
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables)
+        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables or self.says_nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def reserve(
                 notification_type text, audience_kind text, recipient_user_ids jsonb, audience jsonb, payload jsonb,
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
-                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz)
+                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean)
         ), resolved AS (
             -- what the intent does not say, its type says
             SELECT intent.n, COALESCE(intent.template, kind.template) AS template,
@@ -105,7 +106,8 @@ def reserve(
             JOIN resolved USING (n)
             LEFT JOIN wording USING (n)
             WHERE NOT EXISTS (SELECT FROM unknown_user WHERE unknown_user.n = intent.n)
-              AND (resolved.template IS NULL OR wording.n IS NOT NULL AND wording.missing IS NULL)
+              AND CASE WHEN resolved.template IS NULL THEN intent.has_words
+                       ELSE wording.n IS NOT NULL AND wording.missing IS NULL END
             ORDER BY n
             ON CONFLICT (tenant_id, producer, idempotency_key) WHERE holds_key DO NOTHING
             RETURNING notification_id, accepted_at, priority,
@@ -133,7 +135,8 @@ def reserve(
                    AS unknown_user_ids,
                (SELECT request_count FROM counted) AS rate_used,
                CASE WHEN wording.n IS NULL THEN resolved.template END AS unknown_template,
-               wording.missing AS missing_variables
+               wording.missing AS missing_variables,
+               resolved.template IS NULL AND NOT intent.has_words AS says_nothing
         FROM intent
         JOIN resolved USING (n)
         LEFT JOIN wording USING (n)

@@ -188,8 +188,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                    COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
                    leased.thread_kind, leased.thread_id, leased.notification_id, words.title, words.message,
                    leased.expires_at, GREATEST(leased.accepted_at, leased.send_at) AS told_at, fold,
-                   CASE WHEN jsonb_typeof(leased.payload_json -> 'url') = 'string'
-                        THEN jsonb_build_object('url', leased.payload_json -> 'url') ELSE '{}' END AS summary,
+                   jsonb_strip_nulls(jsonb_build_object('url', NULLIF(leased.payload_json ->> 'url', ''))) AS summary,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
             FROM route
             JOIN leased USING (notification_id)
