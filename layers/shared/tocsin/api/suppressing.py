@@ -4,6 +4,7 @@ import html
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
+from aws_lambda_powertools import Logger
 from psycopg import Connection
 from pydantic import Field
 
@@ -15,6 +16,8 @@ from tocsin.intents import Closed, Name
 from tocsin.problems import Problem
 from tocsin.store import suppressions
 from tocsin.store.suppressions import Suppression
+
+log = Logger(child=True)
 
 
 class SuppressionBody(Closed):
@@ -94,7 +97,11 @@ def post_unsubscribe(request: Request) -> Response:
     def act(conn: Connection[Any]) -> bool:
         return unsubscribe.unsubscribe(conn, request.path_parameters.get("token", ""))
 
-    database.run(act)
+    try:
+        database.run(act)
+    except unsubscribe.SecretUnavailable as error:
+        log.error("the secret of the links cannot be read", extra={"request_id": request.request_id, "error": str(error)})
+        raise problems.unavailable("The link cannot be checked just now.") from None
     return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")
 
 
