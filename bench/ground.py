@@ -16,7 +16,7 @@ import psycopg
 from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
-from tocsin import accept, aws, bootstrap, database, settings, strict_json
+from tocsin import accept, aws, bootstrap, connecting, database, settings, strict_json
 from tocsin.accept import Asked, Sender
 from tocsin.ids import uuid7
 from tocsin.intents import Intent
@@ -64,7 +64,7 @@ class Ground:
 
     def connect(self, user: str, *, url: str | None = None) -> Connection[Any]:
         """A connection made as the functions make theirs."""
-        return database.connect(settings.Settings(tocsin_database_url=url or self.url(user)))
+        return connecting.connect(settings.Settings(tocsin_database_url=url or self.url(user)))
 
 
 @contextmanager

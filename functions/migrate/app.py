@@ -12,7 +12,7 @@ import psycopg
 from aws_lambda_powertools import Logger
 
 from tocsin import aws, bootstrap
-from tocsin.database import RDS_CERTIFICATES
+from tocsin.connecting import RDS_CERTIFICATES
 from tocsin.migrate import migrate, set_password
 
 log = Logger()

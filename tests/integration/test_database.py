@@ -10,8 +10,9 @@ from psycopg import Connection, errors
 
 from tests.world import TENANT, World
 from tocsin import database, settings
-from tocsin.database import DatabaseUnavailable, insist, run, tenant_transaction
+from tocsin.database import insist, run, tenant_transaction
 from tocsin.dispatch import dispatch
+from tocsin.outages import DatabaseUnavailable, Reason
 
 
 def _kill(world: World) -> None:
@@ -81,9 +82,9 @@ def test_a_deadlock_is_tried_again_up_to_three_times(world: World, error: type[p
     assert run(lambda conn: work(conn, losing=3)) == "done"
     assert len(tries) == 4
     tries.clear()
-    with pytest.raises(error):
+    with pytest.raises(DatabaseUnavailable) as unavailable:
         run(lambda conn: work(conn, losing=9))
-    assert len(tries) == 4
+    assert (len(tries), unavailable.value.reason) == (4, Reason.LOCKED)
 
 
 def test_a_server_that_only_reads_is_unavailable_and_the_next_try_looks_for_another(world: World) -> None:
@@ -126,7 +127,7 @@ def test_insisting_goes_on_until_the_work_is_done_or_time_is_up(world: World, mo
         def attempt(conn: Connection[Any]) -> str:
             tries.append(1)
             if len(tries) < succeeds_at:
-                raise DatabaseUnavailable
+                raise DatabaseUnavailable(Reason.LOST)
             return "recorded"
 
         return attempt

@@ -15,7 +15,8 @@ from aws_lambda_powertools import Logger
 from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
-from tocsin import database, intents, keys, people, principals, problems, strict_json, user_tokens
+from tocsin import database, deadlines, intents, keys, people, principals, problems, strict_json, user_tokens
+from tocsin.outages import DatabaseUnavailable
 from tocsin.principals import Principal
 from tocsin.problems import Problem
 from tocsin.store import users
@@ -131,6 +132,7 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
     """The Lambda handler that serves these endpoints. `otherwise` takes what no route matches."""
     by_route = {endpoint.route: endpoint for endpoint in endpoints}
 
+    @deadlines.heeding
     def handler(event: Event, context: Any) -> Event:
         request_id = event.get("requestContext", {}).get("requestId", "")
         route = event.get("routeKey", "")
@@ -143,8 +145,8 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
         except people.SecretUnavailable as error:
             log.error("the token secret cannot be read", extra={"request_id": request_id, "error": str(error)})
             return _problem(problems.unavailable("Tokens cannot be checked just now."), request_id)
-        except database.DatabaseUnavailable as error:
-            log.error("database unavailable", extra={"request_id": request_id, "error": str(error)})
+        except DatabaseUnavailable as error:
+            log.error("database unavailable", extra={"request_id": request_id} | error.said)
             return _problem(problems.unavailable("The database cannot be reached just now."), request_id)
         except Exception:
             log.exception("request failed", extra={"request_id": request_id, "route": route})
