@@ -121,7 +121,7 @@ def test_a_frozen_connection_is_closed_without_waiting(world: World) -> None:
 def test_work_is_done_on_another_connection_while_there_is_time(
     world: World, freeze: Freeze, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deadlines, "LONGEST_WAIT", 2.0)
+    monkeypatch.setattr(deadlines.BoundedConnection, "longest_wait", 2.0)
     tries: list[int] = []
 
     def work(conn: Connection[Any]) -> int:

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -19,7 +20,7 @@ LONGEST_WAIT = 65.0  # seconds for one answer: above every statement_timeout of 
 
 Answer = TypeVar("Answer")
 
-_ends_at = math.inf  # on the monotonic clock; an execution environment has one invocation at a time
+_ends_at: ContextVar[float] = ContextVar("ends_at", default=math.inf)  # on the monotonic clock
 
 
 class Unanswered(psycopg.OperationalError):
@@ -30,11 +31,13 @@ class Unanswered(psycopg.OperationalError):
 class BoundedConnection(Connection[Any]):
     """A connection on which nothing waits past the deadline: no statement, no commit, no rollback."""
 
+    longest_wait: float = LONGEST_WAIT
+
     def wait(self, gen: PQGen[RV], interval: float = 0.1, timeout: float | None = None) -> RV:
         if timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
-            return super().wait(gen, interval, max(0.0, min(LONGEST_WAIT, time_left())))
+            return super().wait(gen, interval, max(0.0, min(self.longest_wait, time_left())))
         except errors._WaitTimeout:
             self.close()  # sends its goodbye without waiting
             with suppress(Exception):  # what it would still do on its way out cannot be done any more
@@ -44,19 +47,17 @@ class BoundedConnection(Connection[Any]):
 
 def time_left() -> float:
     """Seconds until the deadline; none is infinitely far."""
-    return _ends_at - time.monotonic()
+    return _ends_at.get() - time.monotonic()
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
     """Nothing in here waits for the database longer than this, or than what surrounds it may."""
-    global _ends_at  # noqa: PLW0603
-    before = _ends_at
-    _ends_at = min(before, time.monotonic() + seconds)
+    token = _ends_at.set(min(_ends_at.get(), time.monotonic() + seconds))
     try:
         yield
     finally:
-        _ends_at = before
+        _ends_at.reset(token)
 
 
 def heeding(handler: Callable[[Any, Any], Answer]) -> Callable[[Any, Any], Answer]:
