@@ -4,7 +4,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0011.people"
+EXPECTED = "0014.crowds"
 _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks of a database
 
 
