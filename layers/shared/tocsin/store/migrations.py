@@ -1,5 +1,6 @@
 """Which migrations the database has, which one this code needs, and who is making one just now."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from psycopg import Connection
@@ -8,9 +9,19 @@ EXPECTED = "0014.crowds"
 _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks of a database
 
 
-def latest(conn: Connection[Any]) -> str | None:
-    row = conn.execute("SELECT max(migration_id) FROM _yoyo_migration").fetchone()
-    return row[0] if row else None
+@dataclass(frozen=True, slots=True)
+class Schema:
+    latest: str | None
+    has_expected: bool
+
+
+def schema(conn: Connection[Any]) -> Schema:
+    """How far the database is. Each migration depends on the one before, so whoever has the expected one has them all; newer ones
+    suit this code too, because a release only adds and a later one removes."""
+    row = conn.execute(
+        "SELECT max(migration_id), COALESCE(bool_or(migration_id = %s), false) FROM _yoyo_migration", [EXPECTED]
+    ).fetchone()
+    return Schema(*row) if row else Schema(None, False)
 
 
 def try_to_lock(conn: Connection[Any]) -> bool:
