@@ -13,7 +13,7 @@ import pytest
 from psycopg import Connection
 
 from tests.events import route, told, try_record, wait_until_readable
-from tests.integration.test_inbox_plans import EXPLAINING, _rows, _walk
+from tests.plans import EXPLAINING, rows_of, walk
 from tests.ses_events import heard
 from tests.world import TENANT, World
 from tocsin import fan_out
@@ -96,9 +96,9 @@ class Day:
             work()
             plans = [json.loads(text[text.index("{") :])["Plan"] for text in self.said if "{" in text]
             assert plans, step
-            for node in (node for plan in plans for node in _walk(plan)):
-                if node.get("Relation Name") in CROWDED and _rows(node) > MOST_ROWS:
-                    yield step, f"{node['Node Type']} reads {_rows(node)} rows of {node['Relation Name']}"
+            for node in (node for plan in plans for node in walk(plan)):
+                if node.get("Relation Name") in CROWDED and rows_of(node) > MOST_ROWS:
+                    yield step, f"{node['Node Type']} reads {rows_of(node)} rows of {node['Relation Name']}"
 
     def _steps(self, people: int) -> Iterator[Callable[[], object]]:
         world, numbers = self.world, range(self.first, self.first + people)
@@ -144,7 +144,7 @@ class Day:
 
 
 @pytest.mark.parametrize("planning", ["force_custom_plan", "force_generic_plan"])
-def test_whatever_concerns_a_few_people_reads_a_few_rows(crowded: World, planning: str) -> None:
+def test_whatever_concerns_a_few_people_reads_a_fewrows_of(crowded: World, planning: str) -> None:
     faults = [("never analysed", *fault) for fault in Day(crowded, planning, first=1).faults(1)]
     crowded.admin.execute("VACUUM ANALYZE")
     for people, first in ((1, 101), (TOGETHER, 201)):

@@ -1,5 +1,7 @@
 """The connection of an execution environment: it may die, be refused or be read-only, and the work is safe to repeat."""
 
+import os
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -35,6 +37,11 @@ def test_a_connection_that_died_while_idle_is_replaced_unnoticed(world: World) -
     after = run(lambda conn: (conn.execute("SELECT 1"), _pid(conn))[1])
 
     assert after != before
+
+
+def test_packets_that_nobody_acknowledges_end_the_connection_after_five_seconds(world: World) -> None:
+    with socket.socket(fileno=os.dup(run(lambda conn: conn.fileno()))) as wire:
+        assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 5_000
 
 
 def test_work_whose_connection_dies_under_way_is_done_once_more_and_only_once(world: World) -> None:
