@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, wal
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, people, wal
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
 SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "counts": counts.measure,
     "intake": intake.measure,
+    "people": people.measure,
     "drain": drain.measure,
     "wal": wal.measure,
     "growth": growth.measure,

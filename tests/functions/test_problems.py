@@ -11,6 +11,7 @@ from tests.functions.doors import Answer, Api, intent
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.accept import _row
 from tocsin.store import records
+from tocsin.store.migrations import EXPECTED
 
 INSIDES = re.compile(
     r"traceback|psycopg|pydantic|\.py\b|select |insert |constraint|rate_limits|outbox|recipient_user_ids|stack", re.IGNORECASE
@@ -259,6 +260,29 @@ def test_a_schema_that_is_behind_is_not_ready(breakable_world: World) -> None:
     answer = api.get("/ready", key="")
 
     assert_problem(answer, 503, "unavailable")
+
+
+def test_a_schema_to_which_a_newer_release_has_added_is_ready(breakable_world: World) -> None:
+    breakable_world.admin.execute(
+        "INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc) VALUES ('x', '9999.later', now())"
+    )
+
+    answer = Api().get("/ready", key="")
+
+    assert (answer.status, answer.json) == (200, {"status": "ready", "schema": "9999.later"})
+
+
+def test_a_newer_schema_that_lacks_what_this_code_needs_is_not_ready(breakable_world: World) -> None:
+    breakable_world.admin.execute("UPDATE _yoyo_migration SET migration_id = '9999.other' WHERE migration_id = %s", [EXPECTED])
+
+    assert_problem(Api().get("/ready", key=""), 503, "unavailable")
+
+
+@pytest.mark.parametrize("state", ["DROP TABLE _yoyo_migration", "REVOKE ALL ON _yoyo_migration FROM tocsin_app"])
+def test_a_database_that_no_migration_has_opened_to_us_is_not_ready(breakable_world: World, state: str) -> None:
+    breakable_world.admin.execute(state)  # type: ignore[call-overload]
+
+    assert_problem(Api().get("/ready", key=""), 503, "unavailable")
 
 
 def test_what_nobody_foresaw_is_500_without_a_word_of_the_cause(breakable_world: World) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.content import add_suppression, add_type
 from tests.functions.doors import Answer, Api, intent
+from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin import aws, settings, unsubscribe
 from tocsin.unsubscribe_tokens import Subject, address_hash, sign
@@ -237,3 +238,13 @@ def test_a_secret_that_cannot_be_read_leaves_no_send_in_doubt(world: World, api:
 
     assert [attempt["outcome"] for attempt in world.attempts() if attempt["outcome"] is None] == []
     assert len(world.email.accepted) == 1
+
+
+def test_while_the_secret_of_the_links_cannot_be_read_a_click_is_503(
+    world: World, api: Api, secret: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:none")
+    settings.settings.cache_clear()
+
+    assert_problem(_post(api, _token(secret)), 503, "unavailable")
+    assert world.count("suppressions") == 0

@@ -21,6 +21,7 @@ PURE = [
     "ids",
     "intents",
     "keys",
+    "outages",
     "outcomes",
     "plain_text",
     "problems",

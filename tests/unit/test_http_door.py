@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from tests.unit.http_events import Answer, an_event, ask
-from tocsin import problems
-from tocsin.database import DatabaseUnavailable
+from tocsin import http, problems
 from tocsin.http import Endpoint, Request, Response, door
+from tocsin.outages import DatabaseUnavailable, Reason
 from tocsin.problems import Problem
 
 QUERY = [{"name": name, "in": "query"} for name in "abcdef"]
@@ -109,13 +109,31 @@ def test_a_problem_is_answered_as_one_with_its_headers_and_errors() -> None:
     assert got.headers["Retry-After"] == "1"
 
 
+def _unavailable(reason: Reason) -> DatabaseUnavailable:
+    error = DatabaseUnavailable(reason)
+    error.__cause__ = RuntimeError(SECRET)
+    return error
+
+
 def test_a_database_out_of_reach_is_a_503_that_says_when_to_come_back() -> None:
-    got = answer(raising(DatabaseUnavailable(SECRET)))
+    got = answer(raising(_unavailable(Reason.PASSWORD)))
 
     assert got.is_problem
     assert (got.status, got.body["type"]) == (503, "unavailable")
     assert int(got.headers["Retry-After"]) >= 1
-    assert "hunter2" not in got.raw["body"]
+    for word in ("hunter2", "password"):
+        assert word not in got.raw["body"]
+
+
+def test_why_the_database_is_out_of_reach_is_logged_without_the_words_of_the_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: list[dict[str, Any]] = []
+    monkeypatch.setattr(http.log, "error", lambda message, *, extra: heard.append(extra))
+
+    answer(raising(_unavailable(Reason.TOO_MANY_CONNECTIONS)))
+
+    assert heard == [{"request_id": "req-1", "reason": "too_many_connections", "error": "RuntimeError"}]
 
 
 @pytest.mark.parametrize("error", [RuntimeError(SECRET), KeyError(SECRET), AssertionError(SECRET), RecursionError(SECRET)])

@@ -1,5 +1,6 @@
 """Accept intents: the durable row is the promise, and it is also the idempotency reservation."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -97,11 +98,16 @@ class RateExceeded(Exception):
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """What Postgres refuses while something is taken in, in our words: another one is in flight, or the rate is exceeded."""
+def refusals(table: str) -> Iterator[None]:
+    """What Postgres refuses while this table takes something in, in our words: it is in flight, or the rate is exceeded.
+
+    Whoever waits for a rival's row waits inside the unique index of its table, and Postgres names that. Any other wait, for a
+    whole table or for the counter of the rate, says nothing of the key: then the database is unavailable."""
     try:
         yield
-    except errors.LockNotAvailable:
+    except errors.LockNotAvailable as error:
+        if not re.search(rf"\b{table}\b", error.diag.context or ""):
+            raise
         raise KeyInFlight from None
     except errors.CheckViolation as error:
         if error.diag.constraint_name != rate_limits.CONSTRAINT:
@@ -145,7 +151,7 @@ def _reserve(
     release: list[str] | None = None,
 ) -> list[records.Reserved]:
     """One round trip: reserve what is free and count it, after releasing keys whose reservations have run out."""
-    with refusals(), tenant_round_trip(conn, sender.tenant_id):
+    with refusals("records"), tenant_round_trip(conn, sender.tenant_id):
         if release:
             records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
         reserved = records.reserve(

@@ -14,8 +14,9 @@ from aws_lambda_powertools import Logger
 from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
-from tocsin import database, intents, keys, parameters, people, principals, problems, strict_json, user_tokens
+from tocsin import database, deadlines, intents, keys, parameters, people, principals, problems, strict_json, user_tokens
 from tocsin.ids import as_uuid
+from tocsin.outages import DatabaseUnavailable
 from tocsin.principals import Principal
 from tocsin.problems import Problem
 from tocsin.store import users
@@ -138,6 +139,7 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
     """The Lambda handler that serves these endpoints. `otherwise` takes what no route matches."""
     by_route = {endpoint.route: endpoint for endpoint in endpoints}
 
+    @deadlines.heeding
     def handler(event: Event, context: Any) -> Event:
         answer = _answered(event, by_route, otherwise)
         if event.get("requestContext", {}).get("http", {}).get("method") == "HEAD":
@@ -160,8 +162,8 @@ def _answered(event: Event, by_route: dict[str, Endpoint], otherwise: Callable[[
     except people.SecretUnavailable as error:
         log.error("the token secret cannot be read", extra={"request_id": request_id, "error": str(error)})
         return _problem(problems.unavailable("Tokens cannot be checked just now."), request_id)
-    except database.DatabaseUnavailable as error:
-        log.error("database unavailable", extra={"request_id": request_id, "error": str(error)})
+    except DatabaseUnavailable as error:
+        log.error("database unavailable", extra={"request_id": request_id} | error.said)
         return _problem(problems.unavailable("The database cannot be reached just now."), request_id)
     except Exception:
         log.exception("request failed", extra={"request_id": request_id, "route": route})

@@ -5,6 +5,7 @@ import hashlib
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
+from aws_lambda_powertools import Logger
 from psycopg import Connection
 from pydantic import Field
 
@@ -17,6 +18,7 @@ from tocsin.problems import Problem
 from tocsin.store import suppressions
 from tocsin.store.suppressions import Suppression
 
+log = Logger(child=True)
 _CHANNELS = ("email", "sms")
 _STYLE = (
     "body { font: 18px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 15vh auto; padding: 0 1rem; } "
@@ -106,7 +108,8 @@ def post_unsubscribe(request: Request) -> Response:
 
     try:
         database.run(act)
-    except unsubscribe.SecretUnavailable:
+    except unsubscribe.SecretUnavailable as error:
+        log.error("the secret of the links cannot be read", extra={"request_id": request.request_id, "error": str(error)})
         raise problems.unavailable("The link cannot be checked just now.") from None
     return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")
 

@@ -63,6 +63,8 @@ def reserve(
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
                 occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean)
+        -- Types, templates and users are looked up one by one. The planner takes a JSON parameter for thousands of rows and would
+        -- read the whole tables to join so many; LIMIT and OFFSET keep it from joining.
         ), resolved AS (
             -- what the intent does not say, its type says
             SELECT intent.n, COALESCE(intent.template, kind.template) AS template,
@@ -71,24 +73,34 @@ def reserve(
                    COALESCE(intent.expires_at, GREATEST(intent.send_at, tocsin_now())
                        + kind.expires_after_seconds * interval '1 second') AS expires_at
             FROM intent
-            LEFT JOIN notification_types AS kind
-                ON kind.tenant_id = %(tenant_id)s AND kind.name = intent.notification_type
+            LEFT JOIN LATERAL (
+                SELECT * FROM notification_types
+                WHERE tenant_id = %(tenant_id)s AND name = intent.notification_type
+                LIMIT 1
+            ) AS kind ON true
         ), wording AS (
-            SELECT resolved.n, array_agg(DISTINCT templates.channel ORDER BY templates.channel) AS channels,
+            SELECT resolved.n, array_agg(DISTINCT template.channel ORDER BY template.channel) AS channels,
                    array_agg(DISTINCT variable ORDER BY variable)
                        FILTER (WHERE variable IS NOT NULL AND NOT intent.payload ? variable) AS missing
             FROM resolved
             JOIN intent USING (n)
-            JOIN templates ON templates.tenant_id = %(tenant_id)s AND templates.name = resolved.template
-                AND templates.is_active AND (resolved.channels IS NULL OR templates.channel = ANY(resolved.channels))
-            LEFT JOIN LATERAL unnest(templates.variables) AS variable ON true
+            CROSS JOIN LATERAL (
+                SELECT channel, variables
+                FROM templates
+                WHERE tenant_id = %(tenant_id)s AND name = resolved.template AND is_active
+                  AND (resolved.channels IS NULL OR channel = ANY(resolved.channels))
+                OFFSET 0
+            ) AS template
+            LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
         ), unknown_user AS (
             SELECT intent.n, wanted.external_id
-            FROM intent CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
-            WHERE NOT EXISTS (
-                SELECT FROM users
-                WHERE users.tenant_id = %(tenant_id)s AND users.external_id = wanted.external_id)
+            FROM intent
+            CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
+            LEFT JOIN LATERAL (
+                SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id LIMIT 1
+            ) AS known ON true
+            WHERE known.id IS NULL
         ), record AS (
             INSERT INTO records (
                 notification_id, tenant_id, notification_type, producer, mode, audience_kind, recipient_user_ids, audience,

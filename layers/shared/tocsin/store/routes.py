@@ -59,31 +59,39 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             ) AS member
             WHERE leased.audience_kind = 'tenant' AND leased.plan_channels <> ARRAY['in_app']
             UNION ALL
-            SELECT leased.plan_id, member.user_id, member.reason,
-                   member.is_muted OR EXISTS (
-                       SELECT FROM notification_threads AS muted
-                       WHERE muted.tenant_id = leased.tenant_id AND muted.user_id = member.user_id
-                         AND muted.thread_kind = leased.thread_kind AND muted.thread_id = leased.thread_id
-                         AND NOT muted.subscribed)
+            SELECT leased.plan_id, member.user_id, member.reason, member.is_muted OR own.subscribed IS FALSE
             FROM leased CROSS JOIN LATERAL tocsin_audience(
                 leased.tenant_id, leased.audience ->> 'scope',
                 CASE WHEN leased.audience_kind = 'thread' THEN leased.thread_kind END,
                 CASE WHEN leased.audience_kind = 'thread' THEN leased.thread_id END,
                 '{}', ARRAY['author', 'comment', 'subscribed', 'watching'], leased.after_user_id,
                 %(page_size)s::integer) AS member
+            LEFT JOIN LATERAL (
+                -- LIMIT, here and below: one probe of the index each; as a join it would read the whole table
+                SELECT subscribed
+                FROM notification_threads
+                WHERE tenant_id = leased.tenant_id AND user_id = member.user_id
+                  AND thread_kind = leased.thread_kind AND thread_id = leased.thread_id
+                LIMIT 1
+            ) AS own ON true
             WHERE leased.audience_kind IN ('thread', 'scope')
         ), progress AS (
             SELECT plan_id, count(*) AS members, (array_agg(id ORDER BY id DESC))[1] AS last_user_id
             FROM page
             GROUP BY plan_id
-        ), recipient AS (
-            SELECT leased.plan_id, COALESCE(users.id::text, md5(wanted.external_id)) AS ref_id,
-                   'user:' || wanted.external_id AS recipient_ref, users.id AS user_id, users.email, users.phone,
-                   users.locale, CASE WHEN users.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle,
+        ), recipient AS MATERIALIZED (
+            SELECT leased.plan_id, COALESCE(person.id::text, md5(wanted.external_id)) AS ref_id,
+                   'user:' || wanted.external_id AS recipient_ref, person.id AS user_id, person.email, person.phone,
+                   person.locale, CASE WHEN person.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle,
                    '' AS audience_reason
             FROM leased
             CROSS JOIN LATERAL jsonb_array_elements_text(leased.recipient_user_ids) AS wanted (external_id)
-            LEFT JOIN users ON users.tenant_id = leased.tenant_id AND users.external_id = wanted.external_id
+            LEFT JOIN LATERAL (
+                SELECT id, email, phone, locale
+                FROM users
+                WHERE tenant_id = leased.tenant_id AND external_id = wanted.external_id
+                LIMIT 1
+            ) AS person ON true
             WHERE leased.audience_kind = 'users'
             UNION ALL
             SELECT leased.plan_id, 'address', 'address', NULL, leased.audience ->> 'email', leased.audience ->> 'phone',
@@ -117,8 +125,12 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             FROM recipient
             JOIN leased USING (plan_id)
             CROSS JOIN LATERAL unnest(leased.plan_channels) AS way (channel)
-            LEFT JOIN devices ON way.channel = 'push' AND devices.tenant_id = leased.tenant_id
-                AND devices.user_id = recipient.user_id AND devices.enabled
+            LEFT JOIN LATERAL (
+                SELECT id
+                FROM devices
+                WHERE way.channel = 'push' AND tenant_id = leased.tenant_id AND user_id = recipient.user_id AND enabled
+                OFFSET 0
+            ) AS devices ON true
             LEFT JOIN LATERAL (
                 SELECT templates.id
                 FROM templates
