@@ -26,7 +26,8 @@ CREATE TABLE IF NOT EXISTS messages (
 );
 CREATE INDEX IF NOT EXISTS messages_of_a_queue ON messages (queue, number);
 """
-INSERT = "INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+MOVE = "UPDATE messages SET queue = ?, receives_here = ?, source_arn = ? WHERE number = ?"
 RECEIVED = "UPDATE messages SET receives = ?, receives_here = ?, first_received_at = ? WHERE number = ?"
 
 
@@ -59,9 +60,12 @@ class QueueFile:
         rows = self._conn.execute("SELECT * FROM messages WHERE queue = ? ORDER BY number", (queue,))
         return [_message(row) for row in rows]
 
-    def put(self, queue: str, messages: Iterable[Message]) -> None:
-        """New messages, or ones that move here from another queue."""
+    def insert(self, queue: str, messages: Iterable[Message]) -> None:
         self._conn.executemany(INSERT, [_row(queue, each) for each in messages])
+
+    def move(self, queue: str, messages: Iterable[Message]) -> None:
+        """They are in that queue now."""
+        self._conn.executemany(MOVE, [(queue, each.receives_here, each.source_arn, each.number) for each in messages])
 
     def mark_received(self, messages: Iterable[Message]) -> None:
         rows = [(each.receives, each.receives_here, each.first_received_at, each.number) for each in messages]

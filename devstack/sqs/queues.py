@@ -101,7 +101,7 @@ class Queues:
             queue, now = self.find(name), self._clock.now()
             messages = [self._made(draft, queue, now) for draft in drafts]
             with self._file.transaction():
-                self._file.put(name, messages)
+                self._file.insert(name, messages)
             self._add(queue, messages, now)
             return messages
 
@@ -151,14 +151,18 @@ class Queues:
         target = self._target(redrive)
         max_receives = redrive.max_receives if redrive and target else None
         taken = self._caught_up(queue, now).take(limit, visibility, now, max_receives=max_receives)
-        dead = [replace(each, receives_here=0, source_arn=queue.arn, wakes_at=now) for each in taken.dead]
-        if taken.messages or dead:
+        if taken.messages:
             with self._file.transaction():
                 self._file.mark_received(taken.messages)
-                self._file.put(target.name if target else queue.name, dead)
-        if target and dead:
-            self._add(target, dead, now)
+        if target and taken.dead:
+            self._bury(taken.dead, queue, target, now)
         return taken.messages
+
+    def _bury(self, dead: list[Message], queue: Queue, target: Queue, now: float) -> None:
+        letters = [replace(each, receives_here=0, source_arn=queue.arn, wakes_at=now) for each in dead]
+        with self._file.transaction():
+            self._file.move(target.name, letters)
+        self._add(target, letters, now)
 
     def _delete(self, queue: Queue, handle: str, now: float) -> None:
         if message := queue.find(handle):

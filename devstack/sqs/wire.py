@@ -69,14 +69,15 @@ class SqsWire:
         report = ParamValidator().validate(asked, shape)
         if report.has_errors():
             raise SqsError("SerializationException", report.generate_report()[:LONGEST_COMPLAINT])
-        base_url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}"
+        host = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
+        base_url = f"{environ['wsgi.url_scheme']}://{host}"
         return action(Call(self._queues, base_url, lambda: _has_hung_up(environ.get("werkzeug.socket"))), asked)
 
 
 def _body(environ: Environ) -> Asked:
-    length = environ.get("CONTENT_LENGTH") or "0"
-    if int(length) > LARGEST_REQUEST:
-        raise SqsError("RequestEntityTooLarge", f"A request has at most {LARGEST_REQUEST} bytes.")
+    length = environ.get("CONTENT_LENGTH") or ""
+    if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST_REQUEST:
+        raise SqsError("SerializationException", f"A request has a length, and at most {LARGEST_REQUEST} bytes.")
     try:
         asked = json.loads(environ["wsgi.input"].read(int(length)))
     except (ValueError, RecursionError):
