@@ -65,6 +65,8 @@ class Queue:
         if message.wakes_at > now:
             message.place = Place.DELAYED
             self._wakes.push(message.wakes_at, message)
+        elif message.receives_here:  # in flight when the last server ended
+            self._lapse(message)
         else:
             self._order.add(message, now)
 
@@ -134,10 +136,13 @@ class Queue:
     def _wake(self, message: Message, now: float) -> None:
         if message.place is Place.IN_FLIGHT:
             self._order.release(message, message.wakes_at)
-            message.place = Place.WAITING
-            self._lapsed[message.id] = message
+            self._lapse(message)
         else:
             self._order.add(message, now)
+
+    def _lapse(self, message: Message) -> None:
+        message.place = Place.WAITING
+        self._lapsed[message.id] = message
 
     def _has(self, message: Message) -> bool:
         return self._messages.get(message.id) is message

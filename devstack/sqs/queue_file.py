@@ -41,6 +41,9 @@ class QueueFile:
         self._conn.execute("PRAGMA synchronous = OFF")
         self._conn.executescript(SCHEMA)
 
+    def close(self) -> None:
+        self._conn.close()
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         self._conn.execute("BEGIN")

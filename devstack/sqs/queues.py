@@ -108,18 +108,17 @@ class Queues:
     def receive(
         self, name: str, limit: int, *, visibility: int | None, wait: int | None, is_gone: Callable[[], bool] = lambda: False
     ) -> list[Message]:
-        """What there is, or the first that comes within `wait` seconds; nothing for a receiver that is gone by then."""
+        """What there is, or the first that comes within `wait` seconds; nothing for a receiver that has gone."""
         with self._lock:
             queue = self.find(name)
             gives_up_at = self._clock.now() + (queue.settings.wait if wait is None else wait)
-            while True:
+            while not is_gone():
                 queue, now = self.find(name), self._clock.now()
                 found = self._take(queue, limit, queue.settings.visibility if visibility is None else visibility, now)
                 if found or now >= gives_up_at:
                     return found
                 self._clock.wait(self._news[name], min(gives_up_at, queue.next_wake() or gives_up_at) - now)
-                if is_gone():
-                    return []
+            return []
 
     def delete_messages(self, name: str, handles: Iterable[str]) -> list[SqsError | None]:
         """What is wrong with each handle, if anything; one from before the last receive deletes nothing, which is no error."""

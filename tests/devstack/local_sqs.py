@@ -45,7 +45,8 @@ class LocalSqs:
     """`sqs` is a client of the SDK; `queue()` makes a queue and returns its URL."""
 
     def __init__(self, folder: Path, clock: Clock | None = None) -> None:
-        self._file = folder / "sqs.sqlite3"
+        self._path = folder / "sqs.sqlite3"
+        self._file: QueueFile | None = None
         self.set_clock = SetClock()
         self.clock: Clock = clock or self.set_clock
         self.connection: Any = None  # what the server would know of the caller's connection
@@ -53,9 +54,22 @@ class LocalSqs:
         self.sqs.meta.events.register("before-send.sqs", self._send)
         self.start()
 
+    def __enter__(self) -> "LocalSqs":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sqs.close()
+        self.stop()
+
+    def stop(self) -> None:
+        if self._file:
+            self._file.close()
+
     def start(self) -> None:
         """Start the server again: nothing of the old one is left but the file."""
-        self.queues = Queues(QueueFile(self._file), self.clock)
+        self.stop()
+        self._file = QueueFile(self._path)
+        self.queues = Queues(self._file, self.clock)
         self._wire = SqsWire(self.queues, _nobody)
 
     def queue(self, name: str = "work", **attributes: object) -> str:

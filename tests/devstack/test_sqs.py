@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ ARN = "arn:aws:sqs:us-east-1:123456789012:{}"
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> LocalSqs:
-    return LocalSqs(tmp_path)
+def local(tmp_path: Path) -> Iterator[LocalSqs]:
+    with LocalSqs(tmp_path) as made:
+        yield made
 
 
 def redrive(target: str, max_receives: object) -> dict[str, str]:
@@ -310,7 +313,8 @@ def test_messages_expire_by_their_age_wherever_they_are(local: LocalSqs, tmp_pat
     local.set_clock.advance(30)
 
     assert local.counts(url) == (1, 0, 0)
-    assert [each.body for each in QueueFile(tmp_path / "sqs.sqlite3").load("work")] == ["young"]
+    with closing(QueueFile(tmp_path / "sqs.sqlite3")) as file:
+        assert [each.body for each in file.load("work")] == ["young"]
 
 
 def test_purging_forgets_every_message_and_may_not_be_repeated_within_a_minute(local: LocalSqs) -> None:
@@ -443,3 +447,18 @@ def test_what_is_sent_after_a_restart_does_not_take_the_place_of_what_was_there(
     local.start()
 
     assert local.bodies(local.queue()) == ["old", "new"]
+
+
+def test_poison_does_not_outlive_a_restart_in_the_queue_it_spoils(local: LocalSqs) -> None:
+    local.queue("dead")
+    url = local.queue(**redrive("dead", 1))
+    local.send(url, "poison")
+    local.receive(url)
+    local.start()
+    dead = local.queue("dead")
+    url = local.queue(**redrive("dead", 1))
+    local.send(url, "fresh", "more")
+
+    assert local.bodies(url, 1) == ["fresh"]
+
+    assert local.bodies(dead) == ["poison"]

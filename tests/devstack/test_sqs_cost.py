@@ -3,7 +3,7 @@
 import statistics
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -83,9 +83,24 @@ class Counted:
             self.steps.setdefault(name, []).append(steps)
 
 
+Fill = Callable[[int, str], Counted]
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> Iterator[Fill]:
+    with ExitStack() as files:
+
+        def fill(depth: int, kind: str) -> Counted:
+            made = Counted(tmp_path, depth, DRAFTS[kind])
+            files.callback(made.file.close)
+            return made
+
+        yield fill
+
+
 @pytest.mark.parametrize("kind", DRAFTS)
-def test_ten_messages_cost_the_same_among_twenty_thousand_as_among_twenty(tmp_path: Path, kind: str) -> None:
-    few, many = (Counted(tmp_path, depth, DRAFTS[kind]) for depth in (FEW, MANY))
+def test_ten_messages_cost_the_same_among_twenty_thousand_as_among_twenty(filled: Fill, kind: str) -> None:
+    few, many = filled(FEW, kind), filled(MANY, kind)
 
     for _ in range(ROUNDS):
         few.round()
@@ -96,8 +111,8 @@ def test_ten_messages_cost_the_same_among_twenty_thousand_as_among_twenty(tmp_pa
 
 
 @pytest.mark.parametrize("place", ["delayed", "in flight"])
-def test_what_cannot_be_received_costs_nothing_either(tmp_path: Path, place: str) -> None:
-    few, many = (Counted(tmp_path, depth, DRAFTS["of one group"]) for depth in (FEW, MANY))
+def test_what_cannot_be_received_costs_nothing_either(filled: Fill, place: str) -> None:
+    few, many = filled(FEW, "of one group"), filled(MANY, "of one group")
     for each, depth in ((few, FEW), (many, MANY)):
         if place == "in flight":
             each.queues.receive("work", depth, visibility=900, wait=0)
@@ -113,11 +128,11 @@ def test_what_cannot_be_received_costs_nothing_either(tmp_path: Path, place: str
         assert cost <= 1.2 * few.medians()[name], name
 
 
-def test_emptying_a_queue_costs_as_much_for_each_message_however_many_there_are(tmp_path: Path) -> None:
+def test_emptying_a_queue_costs_as_much_for_each_message_however_many_there_are(filled: Fill) -> None:
     """All in all: the sweeps of the heaps, which come now and then, are in it."""
     costs = {}
     for depth in (MANY // 10, MANY):
-        each = Counted(tmp_path, depth, DRAFTS["of ten groups"])
+        each = filled(depth, "of ten groups")
         with each.counting("drain"):
             while messages := each.queues.receive("work", 10, visibility=60, wait=0):
                 each.queues.delete_messages("work", [one.receipt_handle("work") for one in messages])
@@ -126,8 +141,8 @@ def test_emptying_a_queue_costs_as_much_for_each_message_however_many_there_are(
     assert costs[MANY] <= 1.2 * costs[MANY // 10]
 
 
-def test_what_was_changed_again_and_again_leaves_nothing_behind(tmp_path: Path) -> None:
-    each = Counted(tmp_path, 1, DRAFTS["of one group"])
+def test_what_was_changed_again_and_again_leaves_nothing_behind(filled: Fill) -> None:
+    each = filled(1, "of one group")
     [message] = each.queues.receive("work", 1, visibility=60, wait=0)
     changes = [(message.receipt_handle("work"), seconds % 100 + 1) for seconds in range(5_000)]
 

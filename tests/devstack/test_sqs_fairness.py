@@ -1,5 +1,6 @@
 """Fair queues in the local SQS: one tenant's flood delays that tenant alone."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ FLOOD = 20_000
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> LocalSqs:
-    return LocalSqs(tmp_path)
+def local(tmp_path: Path) -> Iterator[LocalSqs]:
+    with LocalSqs(tmp_path) as made:
+        yield made
 
 
 def delete(local: LocalSqs, url: str, messages: list[dict[str, Any]]) -> None:

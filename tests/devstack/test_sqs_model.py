@@ -30,18 +30,20 @@ class TwoAccounts(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.file = Path(self.folder.name) / "sqs.sqlite3"
+        self.path = Path(self.folder.name) / "sqs.sqlite3"
         self.clock = SetClock()
         self.known: dict[str, Known] = {}
         self.dead: set[str] = set()
         self.open()
 
     def open(self) -> None:
-        self.queues = Queues(QueueFile(self.file), self.clock)
+        self.file = QueueFile(self.path)
+        self.queues = Queues(self.file, self.clock)
         self.queues.create("dead", {}, {})
         self.queues.create("work", {"RedrivePolicy": POLICY, "MessageRetentionPeriod": str(RETENTION)}, {})
 
     def teardown(self) -> None:
+        self.file.close()
         self.folder.cleanup()
 
     def free(self) -> set[str]:
@@ -97,6 +99,7 @@ class TwoAccounts(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
+        self.file.close()
         self.open()
         for known in self.known.values():
             known.free_at = min(known.free_at, self.clock.at) if known.receives else known.free_at

@@ -1,6 +1,7 @@
 """The local SQS refuses what the real one refuses, in its words, and survives what nobody should send."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ MEBIBYTE = 1_048_576
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> LocalSqs:
-    made = LocalSqs(tmp_path)
-    made.queue()
-    return made
+def local(tmp_path: Path) -> Iterator[LocalSqs]:
+    with LocalSqs(tmp_path) as made:
+        made.queue()
+        yield made
 
 
 def entries(count: int, **more: Any) -> list[dict[str, Any]]:

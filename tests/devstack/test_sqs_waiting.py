@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from tests.devstack.local_sqs import LocalSqs
 
 
 @pytest.fixture
-def local(tmp_path: Path) -> LocalSqs:
-    return LocalSqs(tmp_path)
+def local(tmp_path: Path) -> Iterator[LocalSqs]:
+    with LocalSqs(tmp_path) as made:
+        yield made
 
 
 def test_a_receiver_waits_as_long_as_it_said_and_no_longer(local: LocalSqs) -> None:
@@ -105,8 +106,9 @@ class OnlyNews(Clock):
 
 
 @pytest.fixture
-def news(tmp_path: Path) -> LocalSqs:
-    return LocalSqs(tmp_path, OnlyNews())
+def news(tmp_path: Path) -> Iterator[LocalSqs]:
+    with LocalSqs(tmp_path, OnlyNews()) as made:
+        yield made
 
 
 def wakes(local: LocalSqs, url: str, cause: Callable[[], Any]) -> list[str]:
