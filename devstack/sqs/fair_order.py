@@ -48,16 +48,16 @@ class Use:
 class Group:
     """One tenant's messages. It is forgotten when nothing of it waits or is in flight."""
 
-    __slots__ = ("_waiting", "is_noisy", "is_set_aside", "last_sent_at", "name", "size", "use")
+    __slots__ = ("_waiting", "last_sent_at", "line", "name", "noticed_at", "size", "use")
 
     def __init__(self, name: str | None, now: float) -> None:
         self.name = name
         self.size = 0
         self.use = Use(now)
         self.last_sent_at = 0.0
-        self.is_noisy = False
-        self.is_set_aside = False
-        self._waiting: LazyHeap[Message] = LazyHeap(lambda _, message: message.place is Place.WAITING)
+        self.line: Standing | None = None  # where it waits for its turn, if anything of it waits
+        self.noticed_at = 0.0  # when it had last sent, as far as was noticed
+        self._waiting: LazyHeap[float, Message] = LazyHeap(lambda _, message: message.place is Place.WAITING)
 
     def add(self, message: Message) -> None:
         self._waiting.push(message.number, message)
@@ -67,6 +67,14 @@ class Group:
     def oldest(self) -> Message | None:
         found = self._waiting.first()
         return found[1] if found else None
+
+    def age(self) -> int:
+        oldest = self.oldest()
+        return oldest.number if oldest else 0
+
+    def turn(self) -> tuple[int, int]:
+        """Who has less in flight comes first among the busy and among the noisy."""
+        return self.use.in_flight, self.age()
 
     def take(self) -> Message:
         message = self.oldest()
@@ -84,19 +92,26 @@ class Group:
         is_crowding = is_busy and own.in_flight >= CROWD
         is_slow = own.spent(now) * SHARE > everyone.spent(now)
         is_silent = now - self.last_sent_at >= SILENCE_SECONDS
-        self.is_noisy = not is_silent and (self.is_noisy or is_crowding or is_slow)
-        return Standing.NOISY if self.is_noisy else Standing.BUSY if is_busy else Standing.QUIET
+        if not is_silent and (self.line is Standing.NOISY or is_crowding or is_slow):
+            return Standing.NOISY
+        return Standing.BUSY if is_busy else Standing.QUIET
 
 
 class FairOrder:
-    """What waits in a queue. Each step looks at one message and at the few groups that have more than their share."""
+    """What waits in a queue. A step looks at one message, and at the busy groups: no more than nine can have a tenth."""
 
     def __init__(self, now: float) -> None:
         self.waiting = 0
         self.use = Use(now)
         self._groups: dict[str | None, Group] = {}
-        self._set_aside: set[Group] = set()
-        self._quiet: LazyHeap[Group] = LazyHeap(_is_first_of)
+        self._quiet: LazyHeap[float, Group] = LazyHeap(lambda age, each: each.line is Standing.QUIET and each.age() == age)
+        self._busy: set[Group] = set()
+        self._noisy: LazyHeap[tuple[int, int], Group] = LazyHeap(
+            lambda turn, each: each.line is Standing.NOISY and each.turn() == turn
+        )
+        self._silences: LazyHeap[float, Group] = LazyHeap(
+            lambda since, each: each.line is Standing.NOISY and each.noticed_at == since
+        )
 
     def add(self, message: Message, now: float) -> None:
         message.place = Place.WAITING
@@ -126,7 +141,8 @@ class FairOrder:
         group = self._groups[message.group]
         for use in (group.use, self.use):
             use.change(-1, at)
-        self._forget_if_idle(group)
+        if group.line is not Standing.QUIET:  # there the turn does not depend on what is in flight
+            self._line_up(group)
 
     def discard(self, message: Message) -> None:
         """It no longer waits, and is not in flight either."""
@@ -135,40 +151,51 @@ class FairOrder:
         group.size -= 1
         self.waiting -= 1
         self._line_up(group)
-        self._forget_if_idle(group)
 
     def _next(self, now: float) -> Group | None:
-        for group in [each for each in self._set_aside if each.standing(self.use, now) is Standing.QUIET]:
-            self._set_aside.remove(group)
-            group.is_set_aside = False
-            self._line_up(group)
-        while entry := self._quiet.first():
-            group = entry[1]
-            if group.standing(self.use, now) is Standing.QUIET:
+        self._notice_silence(now)
+        for group in list(self._busy):
+            self._move(group, group.standing(self.use, now))
+        while quiet := self._quiet.first():
+            group = quiet[1]
+            standing = group.standing(self.use, now)
+            if standing is Standing.QUIET:
                 return group
-            self._quiet.pop()
-            group.is_set_aside = True
-            self._set_aside.add(group)
-        return min(self._set_aside, key=lambda each: _rank(each, self.use, now), default=None)
+            self._move(group, standing)
+        if self._busy:
+            return min(self._busy, key=Group.turn)
+        noisy = self._noisy.first()
+        return noisy[1] if noisy else None
+
+    def _notice_silence(self, now: float) -> None:
+        """Look again at noisy groups that had sent nothing for long when their turn to be looked at comes."""
+        while (found := self._silences.first()) and found[0] + SILENCE_SECONDS <= now:
+            self._silences.pop()
+            group = found[1]
+            standing = group.standing(self.use, now)
+            group.line = None  # so that it is noticed anew if it is noisy still
+            self._move(group, standing)
 
     def _line_up(self, group: Group) -> None:
-        """Put the group where its oldest message belongs; with none it is neither lined up nor noisy."""
-        if group.size == 0:
-            self._set_aside.discard(group)
-            group.is_set_aside = group.is_noisy = False
-        elif not group.is_set_aside and (oldest := group.oldest()):
-            self._quiet.push(oldest.number, group)
-
-    def _forget_if_idle(self, group: Group) -> None:
-        if group.size == 0 and group.use.in_flight == 0:
+        """Put the group where it belongs in its line after a change; one of which nothing waits is in none."""
+        if group.size:
+            self._move(group, group.line or Standing.QUIET)
+            return
+        self._busy.discard(group)
+        group.line = None
+        if group.use.in_flight == 0:
             del self._groups[group.name]
 
-
-def _is_first_of(number: float, group: Group) -> bool:
-    oldest = None if group.is_set_aside else group.oldest()
-    return oldest is not None and oldest.number == number
-
-
-def _rank(group: Group, everyone: Use, now: float) -> tuple[int, int, int]:
-    oldest = group.oldest()
-    return group.standing(everyone, now), group.use.in_flight, oldest.number if oldest else 0
+    def _move(self, group: Group, line: Standing) -> None:
+        before, group.line = group.line, line
+        if before is Standing.BUSY:
+            self._busy.discard(group)
+        if line is Standing.QUIET:
+            self._quiet.push(group.age(), group)
+        elif line is Standing.BUSY:
+            self._busy.add(group)
+        else:
+            self._noisy.push(group.turn(), group)
+            if before is not Standing.NOISY:
+                group.noticed_at = group.last_sent_at
+                self._silences.push(group.noticed_at, group)

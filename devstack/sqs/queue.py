@@ -34,8 +34,8 @@ class Queue:
         self._messages: dict[str, Message] = {}
         self._order = FairOrder(now)
         self._lapsed: dict[str, Message] = {}  # these wait too: the next receive decides what becomes of them
-        self._wakes: LazyHeap[Message] = LazyHeap(self._will_wake)
-        self._ages: LazyHeap[Message] = LazyHeap(lambda _, message: self._has(message))
+        self._wakes: LazyHeap[float, Message] = LazyHeap(self._will_wake)
+        self._ages: LazyHeap[float, Message] = LazyHeap(lambda _, message: self._has(message))
 
     @property
     def waiting(self) -> int:

@@ -451,14 +451,15 @@ def test_what_is_sent_after_a_restart_does_not_take_the_place_of_what_was_there(
 
 def test_poison_does_not_outlive_a_restart_in_the_queue_it_spoils(local: LocalSqs) -> None:
     local.queue("dead")
-    url = local.queue(**redrive("dead", 1))
-    local.send(url, "poison")
-    local.receive(url)
+    url = local.queue(**redrive("dead", 2))
+    local.send(url, "first", "poison")
+    local.receive(url, 1)
+    for _ in range(2):
+        assert local.bodies(url, VisibilityTimeout=0) == ["poison"]
     local.start()
     dead = local.queue("dead")
-    url = local.queue(**redrive("dead", 1))
-    local.send(url, "fresh", "more")
+    url = local.queue(**redrive("dead", 2))
 
-    assert local.bodies(url, 1) == ["fresh"]
+    assert local.bodies(url, 1) == ["first"]
 
     assert local.bodies(dead) == ["poison"]

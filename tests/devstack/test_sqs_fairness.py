@@ -131,6 +131,27 @@ def test_a_noisy_tenant_that_sends_nothing_for_five_minutes_is_quiet_again(local
     assert local.bodies(url, 1) == ["flood 40"], "now it is as good as anybody, and its message is the oldest"
 
 
+def test_a_noisy_tenant_that_goes_on_sending_stays_noisy_until_it_stops(local: LocalSqs) -> None:
+    url = local.queue(VisibilityTimeout=10)
+    flood(local, url, 100)
+    held = [local.receive(url) for _ in range(4)]
+    for batch in held:
+        delete(local, url, batch)
+    for _ in range(4):
+        local.set_clock.advance(200)
+        flood(local, url, 1)
+        local.send(url, "b", MessageGroupId="b")
+
+        first = local.receive(url, 1)
+
+        assert groups(first) == ["b"]
+        delete(local, url, first)
+    local.set_clock.advance(300)
+    local.send(url, "b", MessageGroupId="b")
+
+    assert groups(local.receive(url, 1)) == ["flood"]
+
+
 def test_a_slow_tenant_is_noisy_though_it_has_little_in_flight(local: LocalSqs) -> None:
     url = local.queue(VisibilityTimeout=900)
     local.send(url, *(f"slow {n}" for n in range(5)), MessageGroupId="slow")
