@@ -9,10 +9,10 @@ MOST = 10
 _ID = re.compile(r"[A-Za-z0-9_-]{1,80}")
 
 
-def entries_of(asked: Asked, kind: str) -> list[Asked]:
+def entries_of(asked: Asked, action: str) -> list[Asked]:
     entries: list[Asked] = asked["Entries"]
     if not entries:
-        message = f"There should be at least one {kind}MessageBatchRequestEntry in the request."
+        message = f"There should be at least one {action}BatchRequestEntry in the request."
         raise SqsError("EmptyBatchRequest", message)
     if len(entries) > MOST:
         message = f"Maximum number of entries per request are {MOST}. You have sent {len(entries)}."

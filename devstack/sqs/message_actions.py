@@ -8,22 +8,25 @@ from devstack.sqs.settings import LARGEST_MESSAGE, LONGEST_VISIBILITY, LONGEST_W
 
 
 def send_message(call: Call, asked: Asked) -> Answer:
-    name = queue_name(asked)
-    draft = _draft(call, name, asked)
+    name, draft = queue_name(asked), Draft.of(asked)
+    check_size(draft, call.queues.find(name).settings.largest_message)
     return shown.sent(call.queues.send(name, [draft])[0])
 
 
 def send_message_batch(call: Call, asked: Asked) -> Answer:
-    name, entries = queue_name(asked), batches.entries_of(asked, "Send")
-    call.queues.find(name)
+    name, entries = queue_name(asked), batches.entries_of(asked, "SendMessage")
+    largest = call.queues.find(name).settings.largest_message
     drafts: dict[str, Draft] = {}
     failed = []
+    total = 0
     for entry in entries:
         try:
-            drafts[entry["Id"]] = _draft(call, name, entry)
+            draft = Draft.of(entry)
+            total += draft.size
+            check_size(draft, largest)
+            drafts[entry["Id"]] = draft
         except SqsError as error:
             failed.append(batches.failed(entry, error))
-    total = sum(draft.size for draft in drafts.values())
     if total > LARGEST_MESSAGE:
         message = f"Batch requests cannot be longer than {LARGEST_MESSAGE} bytes. You have sent {total} bytes."
         raise SqsError("BatchRequestTooLong", message)
@@ -53,7 +56,7 @@ def delete_message(call: Call, asked: Asked) -> Answer:
 
 
 def delete_message_batch(call: Call, asked: Asked) -> Answer:
-    entries = batches.entries_of(asked, "Delete")
+    entries = batches.entries_of(asked, "DeleteMessage")
     refusals = call.queues.delete_messages(queue_name(asked), [each["ReceiptHandle"] for each in entries])
     return batches.ends_of(entries, refusals)
 
@@ -65,7 +68,7 @@ def change_message_visibility(call: Call, asked: Asked) -> Answer:
 
 
 def change_message_visibility_batch(call: Call, asked: Asked) -> Answer:
-    name, entries = queue_name(asked), batches.entries_of(asked, "ChangeVisibility")
+    name, entries = queue_name(asked), batches.entries_of(asked, "ChangeMessageVisibility")
     call.queues.find(name)
     refusals = [_change(call, name, entry) for entry in entries]
     return batches.ends_of(entries, refusals)
@@ -79,12 +82,6 @@ def _change(call: Call, name: str, entry: Asked) -> SqsError | None:
     except SqsError as error:
         return error
     return call.queues.change_visibility(name, [(entry["ReceiptHandle"], entry["VisibilityTimeout"])])[0]
-
-
-def _draft(call: Call, name: str, entry: Asked) -> Draft:
-    draft = Draft.of(entry)
-    check_size(draft, call.queues.find(name).settings.largest_message)
-    return draft
 
 
 def _check_visibility(seconds: int) -> None:

@@ -155,7 +155,7 @@ class Queues:
                 self._file.mark_received(taken.messages)
         if target and taken.dead:
             self._bury(taken.dead, queue, target, now)
-        return taken.messages
+        return [replace(each) for each in taken.messages]  # as they are now: somebody else may receive them again
 
     def _bury(self, dead: list[Message], queue: Queue, target: Queue, now: float) -> None:
         letters = [replace(each, receives_here=0, source_arn=queue.arn, wakes_at=now) for each in dead]

@@ -211,6 +211,16 @@ def test_a_handle_from_before_the_last_receive_deletes_nothing_and_is_no_error(l
     assert local.counts(url) == (0, 0, 0)
 
 
+def test_a_receiver_s_handle_stays_its_own_when_somebody_else_receives_the_message(local: LocalSqs) -> None:
+    url = local.queue()
+    local.send(url, "a")
+
+    [mine] = local.queues.receive("work", 1, visibility=0, wait=0)
+    [theirs] = local.queues.receive("work", 1, visibility=0, wait=0)
+
+    assert mine.receipt_handle("work") != theirs.receipt_handle("work")
+
+
 def test_a_batch_of_deletes_tells_what_is_wrong_with_each(local: LocalSqs) -> None:
     url, other = local.queue(), local.queue("other")
     local.send(url, "a")

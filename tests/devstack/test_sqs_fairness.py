@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from devstack.sqs.drafts import Draft
 from tests.devstack.local_sqs import LocalSqs
 
 FLOOD = 20_000
@@ -32,7 +33,7 @@ def flood(local: LocalSqs, url: str, count: int, group: str = "flood") -> None:
 
 def test_a_message_of_another_tenant_is_received_next_while_workers_hold_some_of_a_flood(local: LocalSqs) -> None:
     url = local.queue()
-    flood(local, url, FLOOD)
+    local.queues.send("work", [Draft(f"flood {n}", {}, group="flood") for n in range(FLOOD)])
     local.receive(url)
     local.receive(url)
     local.send(url, "small", MessageGroupId="quiet")

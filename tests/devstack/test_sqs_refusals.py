@@ -71,6 +71,11 @@ def attribute(kind: str, **value: Any) -> dict[str, Any]:
             {"Entries": entries(10, MessageBody="x" * 104_858)},
             "AWS.SimpleQueueService.BatchRequestTooLong",
         ),
+        (
+            "send_message_batch",
+            {"Entries": [*entries(1), {"Id": "large", "MessageBody": "x" * (MEBIBYTE + 1)}]},
+            "AWS.SimpleQueueService.BatchRequestTooLong",
+        ),
         ("delete_message_batch", {"Entries": []}, "AWS.SimpleQueueService.EmptyBatchRequest"),
         ("change_message_visibility_batch", {"Entries": []}, "AWS.SimpleQueueService.EmptyBatchRequest"),
         ("receive_message", {"MaxNumberOfMessages": 0}, "InvalidParameterValue"),
