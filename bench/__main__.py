@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, people, wal
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, local_queue, people, wal
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
@@ -20,6 +20,7 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "inbox": inbox.measure,
     "imports": imports.measure,
     "layer": layer.measure,
+    "local-queue": local_queue.measure,
 }
 
 
