@@ -135,7 +135,7 @@ def accept(
         again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
         fresh = {one.n: one for one in again}
         reserved = [fresh.get(one.n, one) for one in reserved]
-    _hint(sender.tenant_id, asked, reserved)
+    _hint(sender.tenant_id, asked, reserved, known)
     used = max(one.rate_used for one in reserved)
     return [_end(asked[one.n], one, known) for one in reserved], Allowance(used, sender.rate_limit)
 
@@ -202,11 +202,14 @@ def _refusal(reserved: records.Reserved) -> Refused:
     return MissingVariables(reserved.missing_variables or [])
 
 
-def _hint(tenant_id: UUID, asked: list[Asked], reserved: list[records.Reserved]) -> None:
+def _hint(tenant_id: UUID, asked: list[Asked], reserved: list[records.Reserved], known: dict[str, records.Reservation]) -> None:
+    """Announce what was taken; a repetition too, where the first try may have ended between its commit and its hint."""
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:
         if one.due_in_seconds is not None:
             due.setdefault(timedelta(seconds=one.due_in_seconds), []).append(asked[one.n].notification_id)
+    if again := [one.notification_id for one in known.values() if one.is_fresh]:
+        due.setdefault(timedelta(0), []).extend(again)
     if due:
         nudge.nudge_each([(delay, [Due(one, "plan", tenant_id) for one in ids]) for delay, ids in due.items()])
 

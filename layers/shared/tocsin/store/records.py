@@ -35,6 +35,7 @@ class Reservation:
     request_fingerprint: bytes
     accepted_at: datetime
     is_expired: bool
+    is_fresh: bool  # of this minute: its first hint may not have been sent
 
 
 def reserve(
@@ -174,7 +175,8 @@ def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, 
     return conn.cursor(row_factory=class_row(Reservation)).execute(
         """
         SELECT notification_id, idempotency_key, request_fingerprint, accepted_at,
-               idempotency_expires_at <= tocsin_now() AS is_expired
+               idempotency_expires_at <= tocsin_now() AS is_expired,
+               accepted_at > tocsin_now() - interval '1 minute' AS is_fresh
         FROM records
         WHERE tenant_id = %(tenant_id)s AND producer = %(producer)s AND idempotency_key = ANY(%(keys)s) AND holds_key
         """,
