@@ -8,9 +8,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl
 
+from tests.template import reading
+
 STACK = """<DescribeStacksResponse><DescribeStacksResult><Stacks><member>
 <StackName>{name}</StackName><StackStatus>{status}</StackStatus><CreationTime>2026-11-17T00:00:00Z</CreationTime>
-</member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
+<Outputs>{outputs}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
+OUTPUT = "<member><OutputKey>{0}</OutputKey><OutputValue>https://{0}.example.com</OutputValue></member>"
 REFUSAL = "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 
 
@@ -23,7 +26,8 @@ class CloudFormation:
     def answer(self, asked: dict[str, str]) -> tuple[int, str]:
         name = asked["StackName"]
         if asked["Action"] == "DescribeStacks" and name in self.stacks:
-            return 200, STACK.format(name=name, status=self.stacks[name])
+            outputs = "".join(map(OUTPUT.format, reading.sam_template()["Outputs"]))
+            return 200, STACK.format(name=name, status=self.stacks[name], outputs=outputs)
         if asked["Action"] == "CreateChangeSet":
             self.change_sets.append(asked)
             return 400, REFUSAL.format("It was noted, and that is all.")

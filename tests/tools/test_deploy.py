@@ -85,6 +85,8 @@ def test_what_is_said_wins_over_samconfig_and_the_rest_of_samconfig_stays() -> N
         ({"PARAMETERS": "MultiAz=yes"}, "MultiAz=yes: it is one of true, false."),
         ({"PARAMETERS": "Colour=red"}, "template.yaml has no parameter Colour."),
         ({"PARAMETERS": "ExistingSubnetIds=subnet-1,office"}, "ExistingSubnetIds=subnet-1,office does not fit"),
+        ({"PARAMETERS": "IntakeConcurrency=many"}, "IntakeConcurrency=many: it is a number from 1 to 900."),
+        ({"PARAMETERS": "IntakeConcurrency=901"}, "IntakeConcurrency=901: it is a number from 1 to 900."),
         ({"STACK": "my stack"}, "STACK=my stack is no name for a stack"),
         ({"ENV": "prod"}, "prod asks before it acts, and nobody can answer here."),
     ],
@@ -137,6 +139,33 @@ def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it(cloudformati
     assert [each[:21] for each in before.obstacles] == ["EMAIL_FROM is missing"]
     assert after.obstacles == []
     assert after.place == f"us-east-1, account {ACCOUNT}"
+
+
+def test_a_deployment_ends_with_where_the_api_is_and_how_to_read_the_admin_key(cloudformation: CloudFormation) -> None:
+    cloudformation.stacks["tocsin-dev"] = "UPDATE_COMPLETE"
+
+    said = deploy_checks.what_next("tocsin-dev", "us-east-1")
+
+    assert "curl https://ApiUrl.example.com/ready\n" in said
+    assert said.endswith("--secret-id https://AdminKeySecretArn.example.com")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"ENV": "dev"}, "ENV=dev is not in samconfig.toml, which has default and prod."),
+        ({"PARAMETERS": "SmsSenderId='Bells"}, "PARAMETERS=SmsSenderId='Bells cannot be read: No closing quotation."),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_at_once(
+    asked: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+
+    assert deploy.main(only_check=True) == 1
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("cloudformation")
