@@ -35,11 +35,12 @@ validate: install-build ## is template.yaml valid?
 
 # Compiled here because Lambda cannot: its folders are read-only, so without .pyc files every cold start compiles all again.
 # The C sources that some packages ship beside what was compiled from them are 7 MB that nothing reads.
-build: install-build ## what `sam deploy` uploads (needs Python 3.13, the functions' runtime)
-	@folder="$$($(BIN)/python tools/find_python.py 3.13)" && export PATH="$$folder:$$PATH" && $(BIN)/sam build --cached \
+# What sam prints at its end is left out: it recommends `sam deploy --guided`, which asks a hundred questions.
+build: install-build ## what `make deploy` uploads (needs Python 3.13, the functions' runtime)
+	@folder="$$($(BIN)/python tools/find_python.py 3.13)" && export PATH="$$folder:$$PATH" && $(BIN)/sam build --cached >/dev/null \
 	  && find .aws-sam/build -name '*.c' -delete \
 	  && python3.13 -m compileall -q -j 2 --invalidation-mode unchecked-hash .aws-sam/build \
-	  && $(BIN)/python -m tests.template.libraries .aws-sam/build
+	  && $(BIN)/python -m tests.template.libraries .aws-sam/build && echo "Built: .aws-sam/build"
 
 # No EMAIL_FROM, credentials, region or Python 3.13? It says so, with what to do, before anything is built.
 deploy: export ENV := default

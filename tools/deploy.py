@@ -68,7 +68,7 @@ def reserved(template: dict[str, Any], parameters: Mapping[str, str]) -> int:
     if parameters.get("ReserveConcurrency") == "false":
         return 0
     given = [each.get("Properties", {}).get("ReservedConcurrentExecutions") for each in template["Resources"].values()]
-    values = [each["Fn::If"][1] for each in given if each]
+    values = [each["Fn::If"][1] if isinstance(each, dict) and "Fn::If" in each else each for each in given if each]
     names = [each["Ref"] for each in values if isinstance(each, dict)]
     chosen = sum(int(parameters.get(name, template["Parameters"][name]["Default"])) for name in names)
     return chosen + sum(each for each in values if isinstance(each, int))
@@ -91,7 +91,7 @@ def obstacles(deployment: Deployment, declared: dict[str, Any], *, can_answer: b
 def check(deployment: Deployment, template: dict[str, Any]) -> int:
     """Say what is about to happen, or everything that keeps it from happening."""
     wrong = obstacles(deployment, template["Parameters"], can_answer=sys.stdin.isatty())
-    reservations = reserved(template, deployment.parameters)
+    reservations = 0 if wrong else reserved(template, deployment.parameters)
     aws = deploy_checks.look(deployment.stack, deployment.region, deployment.parameters, reserved=reservations)
     if wrong or aws.obstacles:
         return _refuse(*wrong, *aws.obstacles)
@@ -106,7 +106,10 @@ def main(*, only_check: bool) -> int:
     environments = [name for name in configuration if name != "version"]
     if os.environ.get("ENV", "default") not in environments:
         return _refuse(f"ENV={os.environ['ENV']} is not in samconfig.toml, which has {' and '.join(environments)}.")
-    deployment = read(os.environ, configuration)
+    try:
+        deployment = read(os.environ, configuration)
+    except ValueError as error:  # of shlex
+        return _refuse(f"PARAMETERS={os.environ['PARAMETERS']} cannot be read: {error}.")
     if only_check:
         return check(deployment, yaml_parse(Path("template.yaml").read_text()))
     done = subprocess.run([str(Path(sys.executable).with_name("sam")), *deployment.command()], check=False)
@@ -132,6 +135,10 @@ def _wrong(name: str, value: str, declared: dict[str, Any]) -> str | None:
     rules = declared[name]
     if rules.get("AllowedValues") and value not in map(str, rules["AllowedValues"]):
         return f"{name}={value}: it is one of {', '.join(map(str, rules['AllowedValues']))}."
+    if rules["Type"] == "Number" and not (
+        value.isdecimal() and rules.get("MinValue", 0) <= int(value) <= rules.get("MaxValue", int(value))
+    ):
+        return f"{name}={value}: it is a number from {rules.get('MinValue', 0)} to {rules.get('MaxValue', 'any')}."
     values = value.split(",") if rules["Type"] == "CommaDelimitedList" else [value]
     if not all(re.fullmatch(rules.get("AllowedPattern", ".*"), each) for each in values):
         return f"{name}={value} does not fit: {rules['Description']}"

@@ -42,7 +42,7 @@ def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reser
                 obstacles=[f"AWS does not say whose credentials these are: {error}", *_missing_sender(parameters, is_new=True)]
             )
         findings.place = f"{session.region_name}, account {account}"
-        is_new = look_at_stack(_client(session, "cloudformation"), stack, findings)
+        is_new = _look_at_stack(_client(session, "cloudformation"), stack, findings)
         look_at_mail(_client(session, "sesv2"), parameters.get("EmailFrom"), findings)
         if is_new and reserved:
             look_at_concurrency(_client(session, "lambda"), reserved, findings)
@@ -68,7 +68,7 @@ def _missing_sender(parameters: Mapping[str, str], *, is_new: bool) -> list[str]
     return ["EMAIL_FROM is missing: the sender of every email, an address that SES has verified, itself or by its domain."]
 
 
-def look_at_stack(cloudformation: Any, stack: str, findings: Findings) -> bool:
+def _look_at_stack(cloudformation: Any, stack: str, findings: Findings) -> bool:
     """Whether this is the stack's first deployment."""
     try:
         (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]

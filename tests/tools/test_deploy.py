@@ -1,17 +1,16 @@
 """`make deploy`: what it makes of its variables, and what it says before anything is built."""
 
 import tomllib
-from datetime import UTC, datetime
 from typing import Any
 
 import boto3
 import pytest
-from botocore.stub import Stubber
 from moto import mock_aws
 from moto.ses.models import ses_backends
 from samtranslator.yaml_helper import yaml_parse
 
 from tests.tools.checkout import ROOT
+from tests.tools.cloudformation import CloudFormation
 from tools import deploy, deploy_checks, find_python
 from tools.deploy_checks import Findings
 
@@ -34,6 +33,10 @@ def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, "/dev/null")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+def look(**parameters: str) -> Findings:
+    return deploy_checks.look("tocsin-dev", "us-east-1", parameters, reserved=0)
 
 
 def test_the_first_command_of_the_readme_deploys_dev_and_asks_nothing() -> None:
@@ -82,6 +85,8 @@ def test_what_is_said_wins_over_samconfig_and_the_rest_of_samconfig_stays() -> N
         ({"PARAMETERS": "MultiAz=yes"}, "MultiAz=yes: it is one of true, false."),
         ({"PARAMETERS": "Colour=red"}, "template.yaml has no parameter Colour."),
         ({"PARAMETERS": "ExistingSubnetIds=subnet-1,office"}, "ExistingSubnetIds=subnet-1,office does not fit"),
+        ({"PARAMETERS": "IntakeConcurrency=many"}, "IntakeConcurrency=many: it is a number from 1 to 900."),
+        ({"PARAMETERS": "IntakeConcurrency=901"}, "IntakeConcurrency=901: it is a number from 1 to 900."),
         ({"STACK": "my stack"}, "STACK=my stack is no name for a stack"),
         ({"ENV": "prod"}, "prod asks before it acts, and nobody can answer here."),
     ],
@@ -117,22 +122,57 @@ def test_a_shell_without_credentials_region_and_sender_is_told_all_three_at_once
         ("UPDATE_IN_PROGRESS", "Wait for that to end"),
     ],
 )
-def test_a_stack_that_cannot_be_updated_is_an_obstacle(status: str, said: str) -> None:
-    findings = Findings()
+def test_a_stack_that_cannot_be_updated_is_an_obstacle(cloudformation: CloudFormation, status: str, said: str) -> None:
+    cloudformation.stacks["tocsin-dev"] = status
 
-    is_new = deploy_checks.look_at_stack(cloudformation(status), "tocsin-dev", findings)
+    (found,) = look(EmailFrom=SENDER).obstacles
 
-    (found,) = findings.obstacles
     assert said in found
-    assert not is_new
 
 
-@pytest.mark.parametrize(("status", "is_new"), [(None, True), ("REVIEW_IN_PROGRESS", True), ("UPDATE_ROLLBACK_COMPLETE", False)])
-def test_a_stack_that_is_not_there_or_can_be_updated_is_none(status: str | None, is_new: bool) -> None:
-    findings = Findings()
+@pytest.mark.parametrize("status", ["CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"])
+def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it(cloudformation: CloudFormation, status: str) -> None:
+    before = look()
+    cloudformation.stacks["tocsin-dev"] = status
+    after = look()
 
-    assert deploy_checks.look_at_stack(cloudformation(status), "tocsin-dev", findings) is is_new
-    assert findings.obstacles == []
+    assert [each[:21] for each in before.obstacles] == ["EMAIL_FROM is missing"]
+    assert after.obstacles == []
+    assert after.place == f"us-east-1, account {ACCOUNT}"
+
+
+def test_a_deployment_ends_with_where_the_api_is_and_how_to_read_the_admin_key(cloudformation: CloudFormation) -> None:
+    cloudformation.stacks["tocsin-dev"] = "UPDATE_COMPLETE"
+
+    said = deploy_checks.what_next("tocsin-dev", "us-east-1")
+
+    assert "curl https://ApiUrl.example.com/ready\n" in said
+    assert said.endswith("--secret-id https://AdminKeySecretArn.example.com")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"ENV": "dev"}, "ENV=dev is not in samconfig.toml, which has default and prod."),
+        ({"PARAMETERS": "SmsSenderId='Bells"}, "PARAMETERS=SmsSenderId='Bells cannot be read: No closing quotation."),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_at_once(
+    asked: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+
+    assert deploy.main(only_check=True) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("cloudformation")
+def test_a_profile_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+
+    assert look(EmailFrom=SENDER).obstacles == ["The config profile (nobody) could not be found."]
 
 
 @mock_aws
@@ -201,16 +241,3 @@ def notes_on_mail(ses: Any) -> list[str]:
     findings = Findings()
     deploy_checks.look_at_mail(ses, SENDER, findings)
     return findings.notes
-
-
-def cloudformation(status: str | None) -> Any:
-    """A client that answers once: with a stack in this state, or that there is none."""
-    client = boto3.client("cloudformation", region_name="us-east-1", aws_access_key_id="x", aws_secret_access_key="x")
-    stubber = Stubber(client)
-    if status is None:
-        stubber.add_client_error("describe_stacks", "ValidationError", "Stack with id tocsin-dev does not exist")
-    else:
-        stack = {"StackName": "tocsin-dev", "StackStatus": status, "CreationTime": datetime(2026, 11, 17, tzinfo=UTC)}
-        stubber.add_response("describe_stacks", {"Stacks": [stack]})
-    stubber.activate()
-    return client

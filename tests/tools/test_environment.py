@@ -82,6 +82,21 @@ def test_another_python_than_the_one_asked_for_is_a_fault(venv: Path) -> None:
     assert environment.fault(venv, (3, 99)) == f"its Python is {PYTHON[0]}.{PYTHON[1]}, and 3.99 is wanted"
 
 
+def test_a_python_that_cannot_make_one_is_quoted_and_what_it_left_is_known_to_be_half_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Debian without python3-venv."""
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'ensurepip is not available'; exit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "_base_executable", str(python))
+
+    with pytest.raises(SystemExit, match="ensurepip is not available"):
+        environment.make(tmp_path / ".venv")
+
+    assert environment.fault(tmp_path / ".venv") == "an earlier installation was interrupted"
+
+
 def test_removing_it_takes_a_link_and_not_what_it_leads_to(venv: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(venv)
