@@ -69,9 +69,19 @@ def reserved(template: dict[str, Any], parameters: Mapping[str, str]) -> int:
         return 0
     given = [each.get("Properties", {}).get("ReservedConcurrentExecutions") for each in template["Resources"].values()]
     values = [each["Fn::If"][1] if isinstance(each, dict) and "Fn::If" in each else each for each in given if each]
-    names = [each["Ref"] for each in values if isinstance(each, dict)]
-    chosen = sum(int(parameters.get(name, template["Parameters"][name]["Default"])) for name in names)
-    return chosen + sum(each for each in values if isinstance(each, int))
+    return sum(each if isinstance(each, int) else _chosen(each, template, parameters) for each in values)
+
+
+def _chosen(value: dict[str, Any], template: dict[str, Any], parameters: Mapping[str, str]) -> int:
+    """What a parameter, or the row of a mapping that it picks, comes to."""
+    if "Fn::FindInMap" in value:
+        table, row, column = value["Fn::FindInMap"]
+        return int(template["Mappings"][table][_parameter(row["Ref"], template, parameters)][column])
+    return int(_parameter(value["Ref"], template, parameters))
+
+
+def _parameter(name: str, template: dict[str, Any], parameters: Mapping[str, str]) -> str:
+    return str(parameters.get(name, template["Parameters"][name]["Default"]))
 
 
 def obstacles(deployment: Deployment, declared: dict[str, Any], *, can_answer: bool) -> list[str]:

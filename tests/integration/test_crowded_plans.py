@@ -115,7 +115,7 @@ class Day:
         yield lambda: try_record(world, *events, conn=self.app)
         wait_until_readable(world)
         made: list[UUID] = []
-        yield lambda: made.extend(fan_out.fan_out(self.worker, has_time=lambda: True).deliveries)
+        yield lambda: made.extend(one.id for one in fan_out.fan_out(self.worker, has_time=lambda: True).due)
         assert made
         yield lambda: dispatch(self.worker, made, world.worker_policy())
 

@@ -285,12 +285,17 @@ def fan_out(
             FROM event CROSS JOIN LATERAL jsonb_each(event.rules) AS rule (reason, channels)
             WHERE event.is_whole OR %(page_of)s::uuid IS NOT NULL
         ), recipient AS MATERIALIZED (
-            SELECT event.place, candidate.user_id, candidate.reason, rule.channels, users.external_id, users.email, users.phone,
-                   users.locale
+            SELECT event.place, candidate.user_id, candidate.reason, rule.channels, person.external_id, person.email,
+                   person.phone, person.locale
             FROM event
             JOIN candidate USING (place)
             JOIN rule ON rule.place = event.place AND rule.reason = candidate.reason AND cardinality(rule.channels) > 0
-            JOIN users ON users.tenant_id = event.tenant_id AND users.id = candidate.user_id
+            CROSS JOIN LATERAL (
+                SELECT users.external_id, users.email, users.phone, users.locale
+                FROM users
+                WHERE users.tenant_id = event.tenant_id AND users.id = candidate.user_id
+                OFFSET 0  -- each by the index; as a join it may read all people of the tenant
+            ) AS person
             WHERE candidate.user_id IS DISTINCT FROM event.actor_user_id
               AND (NOT candidate.is_muted OR candidate.reason = ANY(event.overrides))
         ), taking_part AS (
