@@ -220,7 +220,7 @@ def test_the_sandbox_of_ses_is_noted() -> None:
 def test_what_the_functions_reserve_is_what_the_template_says() -> None:
     # docs/deploying.md: 40 + 15 + 20 + 10 and 18 for the functions with fixed ones
     assert deploy.reserved(TEMPLATE, {}) == 109
-    assert deploy.reserved(TEMPLATE, {"IntakeConcurrency": "50"}) == 113
+    assert deploy.reserved(TEMPLATE, {"IntakeConcurrency": "50"}) == 119
     assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "false"}) == 0
 
 
