@@ -2,7 +2,7 @@
 
 from datetime import datetime, time
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from psycopg import Connection
 
@@ -124,7 +124,7 @@ def record(
 
 def fan_out(world: World, conn: Connection[Any] | None = None) -> list[UUID]:
     """Tell everyone who cares about what was recorded; returns the deliveries that are due."""
-    return spread(conn or world.worker, world.worker_policy(), uuid4())
+    return spread(conn or world.worker, world.worker_policy())
 
 
 def comment(n: int, *, thread: dict[str, str] | None = None, mentions: tuple[str, ...] = ("alice",)) -> dict[str, Any]:

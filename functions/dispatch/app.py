@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import cache
 from itertools import zip_longest
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -30,7 +30,6 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     hinted = {record["messageId"]: _read(record) for record in event["Records"]}
     ids = _in_turns([hint.ids for hint in hinted.values()])
     events_wait = any(hint.fan_out for hint in hinted.values())
-    lease_token = uuid4()  # made before the work, which may be repeated on another connection
     config = settings()
     worker = Worker(
         _ways(),
@@ -42,7 +41,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         count=lambda name, value: metrics.add_metric(name=name, unit=MetricUnit.Count, value=value),
     )
     try:
-        made = database.run(lambda conn: spread(conn, worker, lease_token)) if events_wait else []
+        made = database.run(lambda conn: spread(conn, worker)) if events_wait else []
         claimed = database.run(lambda conn: dispatch(conn, ids + made, worker))
     except DatabaseUnavailable as error:
         log.error("database unavailable; the hints stay on the queue", extra=error.said)

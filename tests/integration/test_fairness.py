@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from tests.crash.desk import Crew
+from tests.events import happen, outcomes, route, wait_until_readable
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin import dispatch as dispatching
 from tocsin import nudge
@@ -308,6 +309,19 @@ def _counting(module: Any, name: str) -> Callable[[], list[Any]]:
         return calls
 
     return done
+
+
+def test_events_do_not_wait_for_a_planner_to_run_out_of_plans(two: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All workers of the queue may be busy with a backlog: whoever goes on for a second looks at the events in between."""
+    monkeypatch.setattr(dispatching, "EVENTS_EVERY", -1.0)
+    route(two)
+    happen(two, mentions=["alice"])
+    wait_until_readable(two)
+    _flood(two, 3)
+
+    _plan(two)
+
+    assert outcomes(two) == [("notified", 1)]
 
 
 def test_what_took_workers_down_is_still_claimed_alone(two: World) -> None:

@@ -22,6 +22,7 @@ BATCH_SIZE = 100
 SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered
 PLANNING_TIME = 1.0  # seconds; what is not planned by then is given back, so that others get their turn
 MOST_HINTS = 8  # to one tenant's workers for one thing that was planned; they go on by themselves
+EVENTS_EVERY = 1.0  # seconds: so long events wait for workers that have many plans to make
 MOST_EMPTY_ROUNDS = 5  # others take what this worker reaches for: they are enough
 NOTHING = Choice([], stopped_at=None)
 
@@ -42,6 +43,7 @@ class Worker:
     insist: Insist | None = None
     queue: str | None = None
     count: Count = lambda name, value: None
+    cursor_token: UUID = field(default_factory=uuid4)  # of the fan-out: the same if the work is repeated on another connection
 
     def has_time(self) -> bool:
         return self.remaining() >= PROVIDER_TIMEOUT + SETTLE_TIME
@@ -56,9 +58,9 @@ class Round:
     choice: Choice = NOTHING
 
 
-def spread(conn: Connection[Any], worker: Worker, lease_token: UUID | None = None) -> list[UUID]:
+def spread(conn: Connection[Any], worker: Worker) -> list[UUID]:
     """Fan out the domain events that wait. Returns what to go on with; what others serve, or is too much, is announced."""
-    made = fan_out(conn, has_time=worker.has_time, lease_token=lease_token)
+    made = fan_out(conn, has_time=worker.has_time, lease_token=worker.cursor_token)
     if made.look_again:
         nudge.nudge_fan_out(delay=timedelta(seconds=1))
     return _own(worker, made.due)
@@ -90,11 +92,15 @@ def _serve(conn: Connection[Any], ids: list[UUID], worker: Worker, queue: str) -
     Each round looks at what to do next, in its own round trip. Where another worker took it first, it is left to that one."""
     batch, after = ids[: worker.batch_size], FIRST_TENANT
     claimed = empty_rounds = 0
+    events_seen = time.monotonic()
     is_quiet = True  # nothing found since the walk over the tenants began
     while empty_rounds < MOST_EMPTY_ROUNDS:
         if not worker.has_time():
             _hand_over(conn, queue)
             break
+        if queue == "plan" and time.monotonic() - events_seen > EVENTS_EVERY:
+            spread(conn, worker)  # what follows is due, and found by the look
+            events_seen = time.monotonic()
         made = _round(conn, batch, worker, after=after)
         claimed += made.claimed
         empty_rounds = empty_rounds + 1 if batch and not made.claimed else 0
@@ -174,7 +180,8 @@ def _own(worker: Worker, due: list[Due]) -> list[UUID]:
         own = [one for one in due if one.queue != "plan"] if len(due) <= BATCH_SIZE * 2 else []
     else:
         own = [one for one in due if one.queue == worker.queue]
-    nudge.nudge(set(due).difference(own), most_per_tenant=MOST_HINTS)
+    others = set(due).difference(own)
+    nudge.nudge([one for one in due if one in others], most_per_tenant=MOST_HINTS)
     return [one.id for one in own]
 
 
