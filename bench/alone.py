@@ -7,9 +7,9 @@ from typing import Any
 
 from psycopg import Connection
 
-from tocsin import connecting
-from tocsin.fan_out import fan_out
-from tocsin.settings import Settings
+from tocsin.audience.fan_out import fan_out
+from tocsin.foundation import connecting
+from tocsin.foundation.settings import Settings
 
 
 def tell_everyone(conn: Connection[Any]) -> None:

@@ -15,10 +15,10 @@ from bench.inbox import inbox_event
 from bench.intake import answered, batch_event, intent_event, load_handler
 from bench.proxy import CountingProxy
 from bench.report import Result, counted
-from tocsin import people
-from tocsin.dispatch import dispatch
-from tocsin.ids import uuid7
-from tocsin.user_tokens import Person
+from tocsin.access import token_issuer
+from tocsin.access.user_tokens import Person
+from tocsin.foundation.ids import uuid7
+from tocsin.outbox.dispatch import dispatch
 
 WARM = 4  # enough for every statement to be prepared
 UNIT = "round trips"
@@ -62,7 +62,7 @@ def _dispatch(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
 
 def _inbox(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
     handler = load_handler("inbox_api")
-    token, _ = people.token_for(Person(TENANT, uuid7()), timedelta(hours=1))
+    token, _ = token_issuer.token_for(Person(TENANT, uuid7()), timedelta(hours=1))
     point_functions_at(url)
     try:
         page = _count(proxy, lambda: answered(handler, inbox_event("GET /v1/inbox", token)))

@@ -17,9 +17,9 @@ from bench.alone import tell_everyone
 from bench.ground import PEOPLE, ROOT, SENDER, TENANT, Ground, furnish
 from bench.report import Result, compared
 from bench.rounds import Contestant, interleaved
-from tocsin.cloud_events import CloudEvent
-from tocsin.ids import uuid7
-from tocsin.record_events import Told, record_events
+from tocsin.foundation.ids import uuid7
+from tocsin.intake.accept_events import Told, record_events
+from tocsin.intake.cloud_events import CloudEvent
 
 WATCHERS = 100_000
 FEW, MANY = 1_000, 300_000  # for the memory; a million would take minutes on the machines this is made for

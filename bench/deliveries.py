@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 from psycopg import Connection
 
 from bench.ground import Ground, accept_all, asked
-from tocsin.channels import Message, Ways
-from tocsin.deliver import Policy
-from tocsin.dispatch import Worker
-from tocsin.outcomes import Accepted, Outcome
-from tocsin.plan import plan
+from tocsin.audience.plan import plan
+from tocsin.channels.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message, Ways
+from tocsin.delivery.deliver import Policy
+from tocsin.outbox.dispatch import Worker
 from tocsin.store import outbox, routes
 
 LEASE = timedelta(seconds=90)

@@ -13,7 +13,7 @@ from bench.ground import Ground
 from bench.peers import Pgqueuer, Procrastinate
 from bench.report import Result, compared
 from bench.rounds import interleaved
-from tocsin.dispatch import dispatch
+from tocsin.outbox.dispatch import dispatch
 
 ROWS = 1500
 FEWER_ROWS = 400  # for procrastinate, whose pace does not depend on them and would take most of the run

@@ -16,11 +16,13 @@ import psycopg
 from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
-from tocsin import accept, aws, bootstrap, connecting, database, settings, strict_json
-from tocsin.accept import Asked, Sender
-from tocsin.ids import uuid7
-from tocsin.intents import Intent
-from tocsin.migrate import migrate
+from tocsin.foundation import aws, connecting, database, settings, strict_json
+from tocsin.foundation.ids import uuid7
+from tocsin.intake import accept_intents
+from tocsin.intake.accept_intents import Asked, Sender
+from tocsin.intake.intents import Intent
+from tocsin.upkeep import bootstrap
+from tocsin.upkeep.migrate import migrate
 
 ROOT = Path(__file__).parent.parent
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
@@ -130,6 +132,6 @@ def asked() -> Asked:
     return Asked(str(uuid7()), Intent.model_validate(intent), strict_json.fingerprint(intent))
 
 
-def accept_all(conn: Connection[Any], intents: list[Asked]) -> list[accept.End]:
-    ends, _ = accept.accept(conn, intents, sender=SENDER, request_id="bench", trace_id="", window=timedelta(days=7))
+def accept_all(conn: Connection[Any], intents: list[Asked]) -> list[accept_intents.End]:
+    ends, _ = accept_intents.accept(conn, intents, sender=SENDER, request_id="bench", trace_id="", window=timedelta(days=7))
     return ends

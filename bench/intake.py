@@ -14,7 +14,7 @@ from bench.ground import INTENT, ROOT, TENANT, Ground, accept_all, asked
 from bench.peers import Pgqueuer
 from bench.report import Result, compared
 from bench.rounds import interleaved, rate_of
-from tocsin.ids import uuid7
+from tocsin.foundation.ids import uuid7
 
 ROUNDS = 15
 PER_ROUND = 60

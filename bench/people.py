@@ -12,12 +12,12 @@ from psycopg import Connection
 from bench.ground import INTENT, PEOPLE, SENDER, Ground, accept_all, furnish
 from bench.report import Result, compared, counted
 from bench.rounds import Contestant, interleaved
-from tocsin import strict_json
-from tocsin.accept import Asked
-from tocsin.cloud_events import CloudEvent
-from tocsin.ids import uuid7
-from tocsin.intents import Intent
-from tocsin.record_events import Told, record_events
+from tocsin.foundation import strict_json
+from tocsin.foundation.ids import uuid7
+from tocsin.intake.accept_events import Told, record_events
+from tocsin.intake.accept_intents import Asked
+from tocsin.intake.cloud_events import CloudEvent
+from tocsin.intake.intents import Intent
 
 FEW, MANY = 2_000, 200_000
 PER_ROUND = 100

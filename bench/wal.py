@@ -12,7 +12,7 @@ from bench.deliveries import claim_and_complete, make_deliveries, worker
 from bench.ground import Ground, accept_all, asked
 from bench.peers import Pgqueuer
 from bench.report import Result, compared, counted
-from tocsin.dispatch import dispatch
+from tocsin.outbox.dispatch import dispatch
 
 ROWS = 1000
 BATCH = 100

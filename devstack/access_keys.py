@@ -19,9 +19,9 @@ class AccessKeys:
     def __init__(self, layer: Path, dsn: str, tenant_id: str, state: State) -> None:
         if str(layer) not in sys.path:
             sys.path.insert(0, str(layer))
-        self._keys = importlib.import_module("tocsin.keys")
+        self._keys = importlib.import_module("tocsin.access.key_format")
         self._store = importlib.import_module("tocsin.store.api_keys")
-        self._bootstrap = importlib.import_module("tocsin.bootstrap")
+        self._bootstrap = importlib.import_module("tocsin.upkeep.bootstrap")
         self._dsn = dsn
         self._tenant_id = tenant_id
         self._state = state

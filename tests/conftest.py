@@ -14,8 +14,10 @@ from psycopg import Connection, sql
 from devstack.postgres import Postgres
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
-from tocsin import bootstrap, database, principals, settings
-from tocsin.migrate import migrate
+from tocsin.access import authenticate
+from tocsin.foundation import database, settings
+from tocsin.upkeep import bootstrap
+from tocsin.upkeep.migrate import migrate
 
 ROOT = Path(__file__).parent.parent
 
@@ -101,7 +103,7 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
     monkeypatch.setenv("TOCSIN_DATABASE_URL", server.dsn(name, "tocsin_app"))
     monkeypatch.setenv("DEFAULT_TENANT_ID", str(TENANT))
     settings.settings.cache_clear()
-    principals.forget()
+    authenticate.forget()
     database.disconnect()
     world = World(lambda role: server.dsn(name, role), work_queue)
     try:

@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from tests.world import TENANT, World
-from tocsin.database import tenant_transaction
-from tocsin.ids import uuid7
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
 from tocsin.store import notification_types, suppressions, templates
 from tocsin.store.templates import TemplateRow
 

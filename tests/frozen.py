@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from devstack.postgres import Postgres
-from tocsin import database
+from tocsin.foundation import database
 
 
 @contextmanager

@@ -8,15 +8,15 @@ from uuid import UUID
 import pytest
 
 from tests.world import LEASE, TENANT, WINDOW, World
-from tocsin import aws, sealing, settings
-from tocsin.channels import Ways
-from tocsin.channels.cloud import InstallationWays
+from tocsin.channels.installation import InstallationWays
 from tocsin.channels.sandbox import Sandbox
-from tocsin.database import tenant_transaction
-from tocsin.deliver import Policy
-from tocsin.dispatch import Worker, dispatch
-from tocsin.ids import uuid7
-from tocsin.settings import Settings
+from tocsin.channels.ways import Ways
+from tocsin.delivery.deliver import Policy
+from tocsin.foundation import aws, encryption, settings
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.foundation.settings import Settings
+from tocsin.outbox.dispatch import Worker, dispatch
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
 
@@ -46,7 +46,7 @@ def add_provider(
     def sealed(part: str, secret: str | None) -> bytes | None:
         purpose = f"provider:{config_id}:{part}"
         key_arn = settings.settings().data_key_arn
-        return sealing.seal(secret, tenant_id=tenant, purpose=purpose, key_arn=key_arn) if secret else None
+        return encryption.seal(secret, tenant_id=tenant, purpose=purpose, key_arn=key_arn) if secret else None
 
     ordinary: dict[str, Any] = {
         "channel": CHANNELS[name],

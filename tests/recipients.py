@@ -7,12 +7,12 @@ from uuid import UUID
 from psycopg import Connection
 
 from tests.world import TENANT, World
-from tocsin.accept import Sender
-from tocsin.cloud_events import CloudEvent
-from tocsin.database import tenant_transaction
-from tocsin.dispatch import spread
-from tocsin.ids import uuid7
-from tocsin.record_events import Told, record_events
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.intake.accept_events import Told, record_events
+from tocsin.intake.accept_intents import Sender
+from tocsin.intake.cloud_events import CloudEvent
+from tocsin.outbox.dispatch import spread
 from tocsin.store import event_routing, preferences
 
 THREAD = {"kind": "pr", "id": "7"}

@@ -11,8 +11,8 @@ from moto import mock_aws
 from moto.core.config import DefaultConfig
 from moto.sqs.models import sqs_backends
 
-from tocsin import aws
-from tocsin.settings import QUEUES
+from tocsin.foundation import aws
+from tocsin.foundation.settings import QUEUES
 
 REGION = "eu-west-1"
 ACCOUNT = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing", "AWS_DEFAULT_REGION": REGION}

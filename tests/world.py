@@ -11,15 +11,17 @@ from psycopg import Connection, sql
 from psycopg.rows import dict_row
 
 from tests.work_queue import Hint, WorkQueue
-from tocsin import accept, bootstrap, strict_json
-from tocsin.accept import Asked, Sender
-from tocsin.channels import Message, Ways
+from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
-from tocsin.deliver import Policy
-from tocsin.dispatch import Worker, dispatch
-from tocsin.ids import uuid7
-from tocsin.intents import Intent
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message, Ways
+from tocsin.delivery.deliver import Policy
+from tocsin.foundation import strict_json
+from tocsin.foundation.ids import uuid7
+from tocsin.intake import accept_intents
+from tocsin.intake.accept_intents import Asked, Sender
+from tocsin.intake.intents import Intent
+from tocsin.outbox.dispatch import Worker, dispatch
+from tocsin.upkeep import bootstrap
 
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
 OTHER_TENANT = UUID("00000000-0000-7000-8000-000000000002")
@@ -141,10 +143,10 @@ class World:
         producer: str = "shop",
         mode: str = "live",
         rate_limit: int = 1_000_000,
-    ) -> list[accept.End]:
+    ) -> list[accept_intents.End]:
         """How each intent ends when they are accepted together, in one transaction."""
         sender = Sender(tenant, producer, mode, rate_subject="test", rate_limit=rate_limit)
-        ends, _ = accept.accept(
+        ends, _ = accept_intents.accept(
             conn or self.app, list(asked), sender=sender, request_id="r", trace_id="", window=timedelta(days=7)
         )
         return ends
@@ -153,7 +155,7 @@ class World:
         """Accept one intent through the real use case; without an audience it goes to alice by email."""
         asked = self.asked(key=key, **intent)
         (end,) = self.try_accept(asked, tenant=tenant, mode=mode)
-        assert isinstance(end, accept.Accepted), end
+        assert isinstance(end, accept_intents.Accepted), end
         return asked
 
     def worker_policy(self, *, batch_size: int = 100, concurrency: int = 4) -> Worker:

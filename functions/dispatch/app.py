@@ -11,12 +11,12 @@ from uuid import UUID
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database, deadlines
-from tocsin.channels import Ways
-from tocsin.deliver import Policy
-from tocsin.dispatch import Worker, dispatch, spread
-from tocsin.outages import DatabaseUnavailable
-from tocsin.settings import settings
+from tocsin.channels.ways import Ways
+from tocsin.delivery.deliver import Policy
+from tocsin.foundation import database, deadlines
+from tocsin.foundation.outages import DatabaseUnavailable
+from tocsin.foundation.settings import settings
+from tocsin.outbox.dispatch import Worker, dispatch, spread
 
 SPARE_MILLISECONDS = 2_000
 
@@ -76,6 +76,6 @@ def _in_turns(hints: list[list[UUID]]) -> list[UUID]:
 
 @cache
 def _ways() -> Ways:
-    from tocsin.channels.cloud import ways_out  # noqa: PLC0415 - the SDK is slow to import; a sweep-fed idle start may not need it
+    from tocsin.channels.installation import ways_out  # noqa: PLC0415 - the SDK is slow to import; a sweep-fed idle start may not need it
 
     return ways_out(settings())

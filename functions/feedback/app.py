@@ -5,10 +5,10 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database, deadlines
-from tocsin.heed import heed
-from tocsin.outages import DatabaseUnavailable
-from tocsin.provider_feedback import ProviderEvent, Unreadable, read_queue_message
+from tocsin.feedback.apply import heed
+from tocsin.feedback.ses_events import ProviderEvent, Unreadable, read_queue_message
+from tocsin.foundation import database, deadlines
+from tocsin.foundation.outages import DatabaseUnavailable
 
 log = Logger()
 metrics = Metrics()

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from tocsin.api import asking, assets, inbox, preferring, service, suppressing
-from tocsin.http import door
+from tocsin.api import about, inbox, notifications, preferences, suppressions
+from tocsin.http import assets
+from tocsin.http.door import door
 
 WEB = Path(__file__).with_name("web")
 
 handler = door(
-    [*asking.ENDPOINTS, *inbox.ENDPOINTS, *preferring.ENDPOINTS, *assets.serve(WEB), *suppressing.PUBLIC_ENDPOINTS],
-    otherwise=service.otherwise,
+    [*notifications.ENDPOINTS, *inbox.ENDPOINTS, *preferences.ENDPOINTS, *assets.serve(WEB), *suppressions.PUBLIC_ENDPOINTS],
+    otherwise=about.otherwise,
 )

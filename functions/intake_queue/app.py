@@ -6,11 +6,11 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database, deadlines
-from tocsin.accept import KeyInFlight
-from tocsin.accept_entries import Defaults, Entry, Malformed, accept_entry
-from tocsin.outages import DatabaseUnavailable
-from tocsin.settings import settings
+from tocsin.foundation import database, deadlines
+from tocsin.foundation.outages import DatabaseUnavailable
+from tocsin.foundation.settings import settings
+from tocsin.intake.accept_intents import KeyInFlight
+from tocsin.intake.accept_messages import Defaults, Entry, Malformed, accept_entry
 
 log = Logger()
 metrics = Metrics()

@@ -1,9 +1,9 @@
 """The door for managing users, devices, keys, templates, types, suppressions, providers, and who hears of what."""
 
-from tocsin.api import gathering, managing, providing, service, suppressing, wording
-from tocsin.http import door
+from tocsin.api import about, people, providers, suppressions, templates, watching
+from tocsin.http.door import door
 
 handler = door(
-    [*managing.ENDPOINTS, *gathering.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS],
-    otherwise=service.otherwise,
+    [*people.ENDPOINTS, *watching.ENDPOINTS, *templates.ENDPOINTS, *suppressions.ENDPOINTS, *providers.ENDPOINTS],
+    otherwise=about.otherwise,
 )

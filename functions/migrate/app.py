@@ -11,8 +11,9 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin import aws, bootstrap, deadlines, migrate
-from tocsin.connecting import RDS_CERTIFICATES
+from tocsin.foundation import aws, deadlines
+from tocsin.foundation.connecting import RDS_CERTIFICATES
+from tocsin.upkeep import bootstrap, migrate
 
 log = Logger()
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from tocsin import database, deadlines
-from tocsin.outages import DatabaseUnavailable
-from tocsin.retain import retain
+from tocsin.foundation import database, deadlines
+from tocsin.foundation.outages import DatabaseUnavailable
+from tocsin.upkeep.retain import retain
 
 SPARE_MILLISECONDS = 20_000
 

@@ -5,9 +5,9 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database, deadlines
-from tocsin.outages import DatabaseUnavailable
-from tocsin.sweep import sweep
+from tocsin.foundation import database, deadlines
+from tocsin.foundation.outages import DatabaseUnavailable
+from tocsin.outbox.sweep import sweep
 
 log = Logger()
 metrics = Metrics()

@@ -12,7 +12,11 @@ from botocore.httpsession import URLLib3Session
 from psycopg import waiting
 
 OURS = ("tocsin.", "functions.")
-PASSAGES = ("tocsin.database", "tocsin.deadlines", "tocsin.connecting")  # who came by way of them says more
+PASSAGES = (
+    "tocsin.foundation.database",
+    "tocsin.foundation.deadlines",
+    "tocsin.foundation.connecting",
+)  # who came by way of them says more
 
 
 class Boundaries:

@@ -55,7 +55,7 @@ def run(job: Job, report: Connection) -> None:
     os.environ.update(job.environment)
     from tests.crash import recovery, warm
     from tests.crash.boundaries import Boundaries
-    from tocsin import aws
+    from tocsin.foundation import aws
 
     aws._LIMITS.update({"sqs": (5, 5)} | job.limits)  # moto shares two cores with the tests: 0.3 s would be luck
     boundaries = Boundaries(job.kill_at, job.counting, lambda name: report.send(Ending(killed_at=name)))

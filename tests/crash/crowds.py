@@ -7,7 +7,7 @@ from psycopg import errors
 from tests.crash.desk import Crew, Desk, Desks
 from tests.crash.staging import drain, plan_only, worker
 from tests.world import World
-from tocsin.dispatch import dispatch
+from tocsin.outbox.dispatch import dispatch
 
 ROUTES = 400
 WORKERS = 8

@@ -8,9 +8,9 @@ from uuid import UUID
 from psycopg import Connection
 
 from tests.crash.waiting import wait_until
-from tocsin.channels import Channel, Message, Ways
+from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Channel, Message, Ways
 
 Answer = Callable[[Message], Outcome | None]
 

@@ -3,8 +3,9 @@
 import os
 from typing import Any
 
-from tocsin import fan_out, rendering
-from tocsin.rendering import Content
+from tocsin.audience import fan_out
+from tocsin.content import plain
+from tocsin.content.plain import Content
 
 
 def small_pages() -> None:
@@ -14,11 +15,11 @@ def small_pages() -> None:
 
 def die_of_poison() -> None:
     """The words of one type of event end the process that looks for them."""
-    render = rendering.render
+    render = plain.render
 
     def render_or_die(notification_type: str, payload: dict[str, Any]) -> Content:
         if notification_type == "poison":
             os._exit(9)
         return render(notification_type, payload)
 
-    rendering.render = render_or_die
+    plain.render = render_or_die

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from tests.world import World
-from tocsin.provider_feedback import join
+from tocsin.feedback.ses_events import join
 
 Row = dict[str, Any]
 TERMINAL = {"published", "dead_letter", "skipped", "cancelled"}

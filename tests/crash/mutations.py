@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tocsin import deliver, heed
-from tocsin.reserve import Reservation
+from tocsin.delivery import deliver
+from tocsin.delivery.dampen import Reservation
+from tocsin.feedback import apply
 from tocsin.store import attempts, lanes, notification_email_log, outbox, routes
 from tocsin.store.attempts import Opened, Opening
 from tocsin.store.outbox import Claimed
@@ -61,7 +62,7 @@ def open_after_sending() -> None:
 
 def events_prove_nothing() -> None:
     """Feedback is recorded, and nobody concludes from it that the message was accepted. For a child process."""
-    heed._prove = lambda conn, matched: []
+    apply._prove = lambda conn, matched: []
 
 
 def proof_is_not_hurried() -> None:

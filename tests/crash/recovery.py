@@ -9,8 +9,8 @@ from psycopg import sql
 
 from tests.crash.child import Context
 from tests.crash.news import News
-from tocsin import aws, database
-from tocsin.settings import QUEUES
+from tocsin.foundation import aws, database
+from tocsin.foundation.settings import QUEUES
 
 STEP_SECONDS = 301  # longer than a lease, the first nudge after 30 s and the next after 5 min; three pass the evidence window
 MOST_ROUNDS = 16

@@ -20,7 +20,7 @@ from tests.crash.child import Ending, Job
 from tests.crash.recovery import arn_at
 from tests.crash.waiting import wait_until
 from tests.world import TENANT, World
-from tocsin.settings import QUEUES
+from tocsin.foundation.settings import QUEUES
 
 PATIENCE_SECONDS = 60
 ROLES = {"intake": "tocsin_app", "intake_queue": "tocsin_app"}

@@ -7,8 +7,8 @@ from uuid import UUID
 from tests.crash import invariants
 from tests.crash.desk import Desk, Desks
 from tests.world import LEASE, WINDOW, World
-from tocsin.deliver import Policy
-from tocsin.dispatch import Worker, dispatch
+from tocsin.delivery.deliver import Policy
+from tocsin.outbox.dispatch import Worker, dispatch
 
 PAST_LEASE = LEASE + timedelta(seconds=1)
 PAST_WINDOW = WINDOW + timedelta(seconds=1)

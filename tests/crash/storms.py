@@ -19,9 +19,9 @@ from tests.crash.staging import PAST_LEASE, PAST_WINDOW
 from tests.crash.waiting import wait_until
 from tests.recipients import comment, digests, fan_out, record, route_events
 from tests.world import World
-from tocsin.channels import Message
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message
+from tocsin.outbox.dispatch import dispatch
 
 EVENTS = 100
 WORKERS = 8
@@ -284,7 +284,7 @@ def _is_reserving() -> bool:
     """Whether the product is between the gate and the send: in deliver._open."""
     frame = sys._getframe()
     while frame is not None:
-        if frame.f_code.co_name == "_open" and frame.f_globals.get("__name__") == "tocsin.deliver":
+        if frame.f_code.co_name == "_open" and frame.f_globals.get("__name__") == "tocsin.delivery.deliver":
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

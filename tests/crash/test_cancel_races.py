@@ -10,10 +10,10 @@ import pytest
 from tests.crash.desk import Crew, Desk, Desks, Pause
 from tests.crash.staging import PAST_LEASE, drain, worker
 from tests.world import TENANT, World
-from tocsin import deliver, gate
-from tocsin.cancel import Cancelled, cancel
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.delivery import deliver, gate
+from tocsin.intake.cancel import Cancelled, cancel
+from tocsin.outbox.dispatch import dispatch
 from tocsin.store import outbox, routes
 
 PEOPLE = ["alice", "bob", "carol"]

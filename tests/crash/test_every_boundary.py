@@ -155,19 +155,24 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
 @pytest.mark.parametrize(
     ("door", "exchanges"),
     {
-        "intake": ["principals.authenticate", "accept._reserve", "sqs in tocsin.nudge._send"],
-        "intake_queue": ["accept._reserve", "sqs in tocsin.nudge._send"],
+        "intake": ["principals.authenticate", "accept._reserve", "sqs in tocsin.foundation.work_queue._send"],
+        "intake_queue": ["accept._reserve", "sqs in tocsin.foundation.work_queue._send"],
         "dispatch": ["outbox.claim", "routes.plan", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
-        "dispatch_in_trouble": ["attempts.open_all", "tocsin.channels", "lanes.close", "sqs in tocsin.nudge._send"],
-        "plan_queue": ["outbox.claim", "routes.plan", "sqs in tocsin.nudge._send"],
+        "dispatch_in_trouble": [
+            "attempts.open_all",
+            "tocsin.channels",
+            "lanes.close",
+            "sqs in tocsin.foundation.work_queue._send",
+        ],
+        "plan_queue": ["outbox.claim", "routes.plan", "sqs in tocsin.foundation.work_queue._send"],
         "email_queue": ["outbox.claim", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
         "dispatch_by_lanes_that_recover": [
             "lanes.take_probes",
             "tocsin.channels",
             "deliver._settle",
-            "sqs in tocsin.nudge._send",
+            "sqs in tocsin.foundation.work_queue._send",
         ],
-        "sweep": ["outbox.choose_due", "outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
+        "sweep": ["outbox.choose_due", "outbox.mark_nudged", "sqs in tocsin.foundation.work_queue._send", "outbox.measure"],
     }.items(),
 )
 def test_the_boundaries_are_where_the_design_has_them(door: str, exchanges: list[str], site: Site) -> None:

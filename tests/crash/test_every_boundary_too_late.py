@@ -11,7 +11,7 @@ from tests.crash.site import Site
 from tests.crash.test_every_boundary import CHUNKS, MOST_BOUNDARIES
 from tests.crash.traffic import INTENT
 from tests.world import TENANT
-from tocsin.cancel import cancel
+from tocsin.intake.cancel import cancel
 
 BEFORE_RECOVERY = timedelta(minutes=4)  # the first look after a crash is five minutes later
 AROUND_A_SEND = ["before ses/sns in tocsin.channels", "after ses/sns in tocsin.channels", "deliver._settle"]

@@ -123,7 +123,8 @@ def test_the_boundaries_of_the_feedback_door_are_where_the_design_has_them(site:
     ending = site.invoke("feedback", lose_three_answers(site))
 
     first = [
-        next((n for n, name in enumerate(ending.crossed) if one in name), None) for one in [*exchanges, "sqs in tocsin.nudge"]
+        next((n for n, name in enumerate(ending.crossed) if one in name), None)
+        for one in [*exchanges, "sqs in tocsin.foundation.work_queue"]
     ]
     assert None not in first and first == sorted(first), "\n".join([str(first), *ending.crossed])  # type: ignore[type-var]
 

@@ -13,7 +13,7 @@ from tests.crash.recovery import arn_at
 from tests.crash.site import Site
 from tests.crash.traffic import PEOPLE, post_intent
 from tests.events import happen, happen_together, inbox, is_behind, outcomes, route, subscriptions
-from tocsin import fan_out
+from tocsin.audience import fan_out
 
 CHUNKS = 2
 MOST_BOUNDARIES = 200

@@ -11,7 +11,7 @@ from tests.crash import invariants
 from tests.crash.invariants import Evidence
 from tests.crash.site import Site
 from tests.world import TENANT, WINDOW
-from tocsin.cancel import cancel
+from tocsin.intake.cancel import cancel
 
 PEOPLE = ["alice", "bob", "carol"]
 HASTY = {"sesv2": (2.0, 0.3), "sns": (2.0, 0.3)}

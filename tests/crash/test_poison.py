@@ -11,19 +11,19 @@ import pytest
 from tests.crash import invariants
 from tests.crash.site import Site
 from tests.crash.traffic import INTENT
-from tocsin import rendering, wordings
+from tocsin.content import plain, render
 
 MOST_ROUNDS = 10
 
 
 def die_when_rendering() -> None:
     """The words cannot even be made for the inbox: the plan kills."""
-    rendering.render = _deadly(rendering.render)
+    plain.render = _deadly(plain.render)
 
 
 def die_when_sending() -> None:
     """Planning works; the message kills."""
-    wordings.rendering = SimpleNamespace(render=_deadly(rendering.render))  # type: ignore[assignment]
+    render.rendering = SimpleNamespace(render=_deadly(plain.render))  # type: ignore[assignment]
 
 
 def _deadly(render: Callable[..., Any]) -> Callable[..., Any]:

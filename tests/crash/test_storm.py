@@ -8,7 +8,7 @@ import pytest
 
 from tests.crash import storms
 from tests.world import World
-from tocsin import deliver, reserve
+from tocsin.delivery import dampen, deliver
 from tocsin.store import notification_email_log
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
@@ -52,7 +52,7 @@ def with_what_is_held_settled_later(patch: pytest.MonkeyPatch) -> None:
     def only_note(conn: Any, settlements: list[Settlement], **options: Any) -> None:
         refused.extend(settlements)
 
-    patch.setattr(reserve, "routes", SimpleNamespace(settle=only_note))
+    patch.setattr(dampen, "routes", SimpleNamespace(settle=only_note))
     patch.setattr(deliver, "_settle", settle)
 
 

@@ -10,8 +10,8 @@ from tests.crash.desk import Crew
 from tests.crash.site import Site
 from tests.crash.traffic import INTENT
 from tests.world import World
-from tocsin import sweep as sweeping
-from tocsin.sweep import sweep
+from tocsin.outbox import sweep as sweeping
+from tocsin.outbox.sweep import sweep
 
 ROWS = 60
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 from tests.crash.desk import Crew, Desk, Desks, Pause
 from tests.crash.staging import PAST_LEASE, PAST_WINDOW, drain, one_email, worker
 from tests.world import World
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.outcomes import Failure, FailureClass, Outcome
+from tocsin.outbox.dispatch import dispatch
 
 
 def a_worker_that_wakes_before_opening_sends_nothing(world: World) -> None:

@@ -14,8 +14,8 @@ from devstack.post_office import PostOffice
 from tests.devstack.bare_http import LOGIN, MAIL, SENDS, TEXTS, bearer, login, mail, push, text
 from tests.devstack.sdk import client
 from tests.unit.messages import a_message
+from tocsin.channels.outcomes import Accepted
 from tocsin.channels.ses import SesEmail
-from tocsin.outcomes import Accepted
 
 
 @pytest.fixture

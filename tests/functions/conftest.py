@@ -13,8 +13,9 @@ from tests.functions.operations import Stage
 from tests.functions.readers import Reader
 from tests.work_queue import WorkQueue
 from tests.world import World
-from tocsin import aws, database, people, settings
-from tocsin.keys import SCOPES
+from tocsin.access import token_issuer
+from tocsin.access.key_format import SCOPES
+from tocsin.foundation import aws, database, settings
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def token_secret(work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iter
     made = aws.client("secretsmanager").create_secret(Name="user-tokens", SecretString="the secret of the installation")
     monkeypatch.setenv("USER_TOKEN_SECRET_ARN", made["ARN"])
     settings.settings.cache_clear()
-    people.forget()
+    token_issuer.forget()
     yield b"the secret of the installation"
-    people.forget()
+    token_issuer.forget()
 
 
 @pytest.fixture

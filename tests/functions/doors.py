@@ -13,32 +13,32 @@ from uuid import uuid4
 
 from tests.work_queue import arn_of
 from tocsin.api import (
-    asking,
-    assets,
-    gathering,
+    about,
+    events,
     inbox,
-    managing,
-    preferring,
-    providing,
-    sending,
-    service,
-    suppressing,
-    telling,
-    wording,
+    intents,
+    notifications,
+    people,
+    preferences,
+    providers,
+    suppressions,
+    templates,
+    watching,
 )
+from tocsin.http import assets
 
 FUNCTIONS = Path(__file__).parent.parent.parent / "functions"
 ENDPOINTS = {
-    "intake": [*sending.ENDPOINTS, *telling.ENDPOINTS, *service.ENDPOINTS],
+    "intake": [*intents.ENDPOINTS, *events.ENDPOINTS, *about.ENDPOINTS],
     "live": inbox.LIVE_ENDPOINTS,
     "inbox_api": [
-        *asking.ENDPOINTS,
+        *notifications.ENDPOINTS,
         *inbox.ENDPOINTS,
-        *preferring.ENDPOINTS,
+        *preferences.ENDPOINTS,
         *assets.serve(FUNCTIONS),
-        *suppressing.PUBLIC_ENDPOINTS,
+        *suppressions.PUBLIC_ENDPOINTS,
     ],
-    "manage": [*managing.ENDPOINTS, *gathering.ENDPOINTS, *wording.ENDPOINTS, *suppressing.ENDPOINTS, *providing.ENDPOINTS],
+    "manage": [*people.ENDPOINTS, *watching.ENDPOINTS, *templates.ENDPOINTS, *suppressions.ENDPOINTS, *providers.ENDPOINTS],
 }
 
 

@@ -14,10 +14,11 @@ from tests.functions.doors import ENDPOINTS, Answer, Api, intent
 from tests.functions.readers import arrive
 from tests.providers import add_provider, make_data_key
 from tests.world import TENANT, World
-from tocsin import aws, settings, unsubscribe
-from tocsin.cloud_events import STRUCTURED
-from tocsin.http import Endpoint
-from tocsin.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.feedback import unsubscribe
+from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.foundation import aws, settings
+from tocsin.http.door import Endpoint
+from tocsin.intake.cloud_events import STRUCTURED
 
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 SECRET = b"a secret of the installation"

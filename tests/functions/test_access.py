@@ -8,10 +8,11 @@ import pytest
 from tests.events import TYPE, happen, route
 from tests.functions.doors import ENDPOINTS, Api
 from tests.world import OTHER_TENANT, World
-from tocsin import database, keys, principals
-from tocsin.http import Endpoint
-from tocsin.ids import uuid7
-from tocsin.keys import SCOPES
+from tocsin.access import authenticate, key_format
+from tocsin.access.key_format import SCOPES
+from tocsin.foundation import database
+from tocsin.foundation.ids import uuid7
+from tocsin.http.door import Endpoint
 
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
@@ -56,7 +57,7 @@ def test_a_revoked_key_is_refused_within_five_seconds_even_where_it_was_just_use
     world: World, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr(principals.time, "monotonic", lambda: now)
+    monkeypatch.setattr(authenticate.time, "monotonic", lambda: now)
     key = world.add_key("read")
     assert api.get("/v1/notifications", key=key).status == 200
     world.admin.execute("UPDATE api_keys SET is_active = false, revoked_at = tocsin_now()")
@@ -82,7 +83,7 @@ def test_an_expired_key_is_refused(world: World, api: Api) -> None:
     key = world.add_key("read")
     world.admin.execute("UPDATE api_keys SET expires_at = tocsin_now() + interval '1 minute' WHERE scopes = '{read}'")
     assert api.get("/v1/notifications", key=key).status == 200
-    principals.forget()
+    authenticate.forget()
     world.pass_time(timedelta(minutes=2))
     database.disconnect()  # the next connection sees the later clock
 
@@ -90,7 +91,7 @@ def test_an_expired_key_is_refused(world: World, api: Api) -> None:
 
 
 def test_an_unknown_key_of_the_right_shape_is_the_same_401_as_garbage(world: World, api: Api) -> None:
-    stranger = keys.mint(uuid7(), "live").plain
+    stranger = key_format.mint(uuid7(), "live").plain
 
     answer = api.get("/v1/notifications", key=stranger, request_id="r")
 
@@ -104,7 +105,7 @@ def test_garbage_is_refused_without_asking_the_database(api: Api, database_down:
 def test_the_use_of_a_key_is_noted_at_most_once_a_minute(world: World, api: Api) -> None:
     api.get("/v1/notifications")
     first = world.one("SELECT last_used_at FROM api_keys")
-    principals.forget()
+    authenticate.forget()
     api.get("/v1/notifications")
 
     assert first is not None

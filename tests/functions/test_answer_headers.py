@@ -6,7 +6,7 @@ from tests.functions.doors import Api
 from tests.functions.operations import EVERY, Stage
 from tests.functions.test_problems import assert_problem
 from tests.world import World
-from tocsin.http import Endpoint
+from tocsin.http.door import Endpoint
 
 # With an ETag: a browser may keep its own person's answer, and asks each time whether it still holds.
 REVALIDATED = {"GET /v1/inbox", "GET /v1/inbox/unread-count", "GET /v1/inbox/live"}

@@ -10,7 +10,7 @@ import pytest
 from tests.functions.doors import Answer, Api
 from tests.functions.test_problems import assert_problem
 from tests.world import World
-from tocsin import principals
+from tocsin.access import authenticate
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 BODY = {"name": "shop server", "producer": "shop", "scopes": ["send", "read"]}
@@ -75,7 +75,7 @@ def _rotate(api: Api, key: dict[str, Any], body: dict[str, Any] | None = None) -
 
 
 def _works(api: Api, key: dict[str, Any]) -> bool:
-    principals.forget()
+    authenticate.forget()
     return api.get("/v1/notifications", key=key["key"]).status == 200
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.functions.doors import Api
 from tests.world import World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 
 def _ids(api: Api, **query: str) -> list[str]:

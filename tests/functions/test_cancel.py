@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from tests.functions.doors import Api
 from tests.functions.test_problems import assert_problem
 from tests.world import World
-from tocsin import plan
-from tocsin.ids import uuid7
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.audience import plan
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.ids import uuid7
 
 
 def test_what_is_not_planned_yet_is_cancelled_and_never_goes_out(world: World, api: Api) -> None:

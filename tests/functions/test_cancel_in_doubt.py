@@ -7,8 +7,8 @@ import pytest
 from tests.functions.doors import Api
 from tests.integration.test_doubt_ends import DOWN, LOST, go_on, lost_email
 from tests.world import World
-from tocsin.channels import Message
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message
 
 
 def test_after_409_a_route_that_surely_was_not_taken_is_cancelled_without_another_try(world: World, api: Api) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.functions.doors import Context, handler_of, module_of, sqs_event
 from tests.world import OTHER_TENANT, WINDOW, World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 STRANGER = "00000000-0000-7000-8000-00000000000f"
 

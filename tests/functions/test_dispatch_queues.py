@@ -7,8 +7,8 @@ import pytest
 
 from tests.functions.doors import Context, handler_of, module_of, sqs_event
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.outcomes import Failure, FailureClass
-from tocsin.settings import QUEUES, Settings
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.settings import QUEUES, Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
 

@@ -9,7 +9,7 @@ from tests.events import fan_out_all, happen, outcomes, reasons, watch
 from tests.functions.doors import Api
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, World
-from tocsin.keys import SCOPES
+from tocsin.access.key_format import SCOPES
 
 PATH = "/v1/event-routing/issue.commented"
 RULES = {"mention": ["in_app", "email"], "watching": ["in_app"]}

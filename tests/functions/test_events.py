@@ -16,9 +16,9 @@ from tests.functions.doors import Answer, Api, Context, answer_of, handler_of, m
 from tests.functions.readers import Reader
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED
-from tocsin.keys import SCOPES
-from tocsin.record_events import _row
+from tocsin.access.key_format import SCOPES
+from tocsin.intake.accept_events import _row
+from tocsin.intake.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED
 from tocsin.store import domain_events
 
 DATA: dict[str, Any] = {

@@ -12,9 +12,10 @@ from tests.events import fan_out_all, outcomes, route
 from tests.functions.doors import Api, Context, handler_of, intent, sqs_event
 from tests.functions.readers import Reader
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import accept_entries, settings
-from tocsin.accept import KeyInFlight
-from tocsin.cloud_events import MAX_DATA
+from tocsin.foundation import settings
+from tocsin.intake import accept_messages
+from tocsin.intake.accept_intents import KeyInFlight
+from tocsin.intake.cloud_events import MAX_DATA
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
 
@@ -188,14 +189,14 @@ def test_while_the_database_is_down_every_event_stays_on_the_queue(world: World,
 def test_an_event_in_flight_elsewhere_leaves_only_its_own_message_on_the_queue(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record_events = accept_entries.record_events
+    record_events = accept_messages.record_events
 
     def second_is_in_flight(conn: Any, told: Any, **options: Any) -> Any:
         if told[0].event.id == "2":
             raise KeyInFlight
         return record_events(conn, told, **options)
 
-    monkeypatch.setattr(accept_entries, "record_events", second_is_in_flight)
+    monkeypatch.setattr(accept_messages, "record_events", second_is_in_flight)
 
     assert _deliver(*(_cloud_event(id=str(n)) for n in (1, 2, 3))) == ["message-2"]
     assert (world.count("domain_events"), world.count("malformed_intents")) == (2, 0)

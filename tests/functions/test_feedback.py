@@ -9,7 +9,7 @@ import pytest
 from tests.functions.doors import Context, handler_of, sqs_event
 from tests.ses_events import event, tags_of, through_sns
 from tests.world import World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")
 HOSTILE_WORDS = {"a zero byte": "\x00", "half a surrogate pair": "\ud800"}

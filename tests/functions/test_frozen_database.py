@@ -15,8 +15,8 @@ from tests.functions.doors import Api, Context, handler_of, intent, module_of, s
 from tests.functions.test_problems import assert_problem
 from tests.ses_events import event, through_sns
 from tests.world import World
-from tocsin import database, deadlines
-from tocsin.outages import DatabaseUnavailable
+from tocsin.foundation import database, deadlines
+from tocsin.foundation.outages import DatabaseUnavailable
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
 

@@ -8,7 +8,7 @@ import pytest
 from tests.functions.doors import Answer
 from tests.functions.operations import EVERY, Ask, Stage
 from tests.functions.test_problems import INSIDES
-from tocsin.http import Endpoint
+from tocsin.http.door import Endpoint
 
 TEXTS = {
     "nul": "a\x00b",

@@ -13,8 +13,8 @@ from tests.functions.doors import Answer, Api
 from tests.functions.readers import Reader, announce, arrive
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
+from tocsin.access.key_format import SCOPES
 from tocsin.api import inbox
-from tocsin.keys import SCOPES
 
 HOUR = timedelta(hours=1)
 VIEWS = ["all", "unread", "read", "done", "saved", "snoozed"]

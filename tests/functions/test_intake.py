@@ -10,8 +10,9 @@ import pytest
 from tests.content import add_template
 from tests.functions.doors import Api, Context, answer_of, handler_of, intent
 from tests.world import World
-from tocsin import aws, sweep
-from tocsin.ids import as_uuid
+from tocsin.foundation import aws
+from tocsin.foundation.ids import as_uuid
+from tocsin.outbox import sweep
 
 
 def test_an_intent_is_accepted_and_stored_before_the_answer(world: World, api: Api) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.functions.doors import Answer, Api, Context, handler_of, intent, sqs_event
 from tests.functions.test_problems import assert_problem
 from tests.world import TENANT, World
-from tocsin import database
+from tocsin.foundation import database
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
 

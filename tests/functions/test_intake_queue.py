@@ -7,8 +7,9 @@ import pytest
 
 from tests.functions.doors import Context, handler_of, intent, sqs_event
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import accept_entries, settings
-from tocsin.accept import KeyInFlight
+from tocsin.foundation import settings
+from tocsin.intake import accept_messages
+from tocsin.intake.accept_intents import KeyInFlight
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
 
@@ -182,14 +183,14 @@ def test_while_the_database_is_down_every_message_stays_on_the_queue_and_nothing
 
 def test_a_key_in_flight_elsewhere_leaves_only_its_own_message_on_the_queue(world: World, monkeypatch: Any) -> None:
     world.add_user()
-    accept = accept_entries.accept
+    accept = accept_messages.accept
 
     def second_is_in_flight(conn: Any, asked: Any, **options: Any) -> Any:
         if asked[0].idempotency_key == "message-2":
             raise KeyInFlight
         return accept(conn, asked, **options)
 
-    monkeypatch.setattr(accept_entries, "accept", second_is_in_flight)
+    monkeypatch.setattr(accept_messages, "accept", second_is_in_flight)
 
     assert _deliver(intent(), intent(), intent()) == ["message-2"]
     assert (world.count("records"), world.count("malformed_intents")) == (2, 0)

@@ -10,8 +10,8 @@ from tests.functions.doors import Answer, Api
 from tests.functions.readers import Reader, announce, arrive
 from tests.functions.test_problems import assert_problem
 from tests.world import World
-from tocsin import database
 from tocsin.api import inbox
+from tocsin.foundation import database
 
 HOUR = timedelta(hours=1)
 THREAD = {"kind": "order", "id": "1"}

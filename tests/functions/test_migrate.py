@@ -15,7 +15,9 @@ from devstack.postgres import Postgres
 from tests.functions.doors import Context, handler_of
 from tests.work_queue import WorkQueue
 from tests.world import TENANT
-from tocsin import aws, keys, migrate
+from tocsin.access import key_format
+from tocsin.foundation import aws
+from tocsin.upkeep import migrate
 
 MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
 ROLES = ("app", "worker", "retention")
@@ -96,8 +98,8 @@ def test_the_first_run_makes_schema_passwords_tenant_and_key(server: Postgres, i
     for role in ROLES:
         assert _one(server, f"SELECT rolpassword LIKE 'SCRAM-SHA-256$%' FROM pg_authid WHERE rolname = 'tocsin_{role}'")
     key = _first_key()
-    assert keys.is_well_formed(key)
-    assert _one(server, "SELECT key_hash FROM api_keys") == keys.digest(key)
+    assert key_format.is_well_formed(key)
+    assert _one(server, "SELECT key_hash FROM api_keys") == key_format.digest(key)
     assert {"admin", "manage"} <= set(_one(server, "SELECT scopes FROM api_keys"))
 
 

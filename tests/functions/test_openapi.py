@@ -3,7 +3,7 @@
 import re
 
 from tests.functions.doors import ENDPOINTS, Api
-from tocsin.http import Endpoint
+from tocsin.http.door import Endpoint
 
 EVERY: list[Endpoint] = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 

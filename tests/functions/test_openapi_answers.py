@@ -10,9 +10,9 @@ import pytest
 from tests.functions.doors import Answer, Api
 from tests.functions.operations import EVERY, Ask, Stage
 from tests.world import World
-from tocsin import keys
-from tocsin.http import Endpoint
-from tocsin.ids import uuid7
+from tocsin.access import key_format
+from tocsin.foundation.ids import uuid7
+from tocsin.http.door import Endpoint
 
 BODIES = ["", "{", "null", "[]", "{}", '{"nonsense":1}', '{"a":1,"a":2}', json.dumps({"x": "y" * 300_000})]
 WORDS = ["nonsense", "x" * 300, "%00", "%ff", "00000000-0000-7000-8000-00000000000f"]
@@ -80,7 +80,7 @@ def test_being_above_the_limit_is_named(stage: Stage, route: str) -> None:
 def test_a_database_out_of_reach_is_named(database_down: None, world: World, endpoint: Endpoint) -> None:
     places: dict[str, Any] = {"asset": "demo"}
     path = {name: places.get(name, "x") for name in ("id", "kind", "channel", "token", "scope", "event_type", "name", "asset")}
-    api = Api(keys.mint(uuid7(), "live").plain)
+    api = Api(key_format.mint(uuid7(), "live").plain)
 
     answer = Ask(endpoint, path=path, body={} if endpoint.body else None).send(api)
 

@@ -10,8 +10,8 @@ from tests.functions.doors import Answer, Api
 from tests.functions.readers import Reader, arrive
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.api import preferring
-from tocsin.keys import SCOPES
+from tocsin.access.key_format import SCOPES
+from tocsin.api import preferences
 
 PATH = "/v1/inbox/preferences"
 THREAD = "/v1/inbox/threads/issue/7"
@@ -179,7 +179,7 @@ def test_a_rule_is_found_however_many_there_are(world: World, alice: Api) -> Non
     world.admin.execute(
         """INSERT INTO preferences (id, tenant_id, user_id, channel, notification_type, enabled)
            SELECT gen_random_uuid(), tenant_id, id, 'email', 'a' || n, true FROM users, generate_series(1, %s) AS n""",
-        [preferring.MOST_PREFERENCES],
+        [preferences.MOST_PREFERENCES],
     )
 
     answer = _put(alice, "email", {"enabled": False}, "zebra")

@@ -9,9 +9,12 @@ import pytest
 
 from tests.functions.doors import Api, Context, handler_of, intent, module_of, sqs_event
 from tests.world import World
-from tocsin import deliver, fan_out, http, nudge
-from tocsin.keys import SCOPES
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.access.key_format import SCOPES
+from tocsin.audience import fan_out
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.delivery import deliver
+from tocsin.foundation import work_queue
+from tocsin.http import door
 
 EMAIL, PHONE, WORDS, TOKEN = "canary@private.example", "+14155550199", "canary-in-the-payload", "canary-device-token"
 CANARIES = (EMAIL, EMAIL.upper(), PHONE, PHONE[1:], WORDS, TOKEN)
@@ -96,7 +99,7 @@ def _everything_goes_through(world: World, api: Api, dispatch: Callable[[], None
 
 def test_the_ears_hear_every_logger_of_ours(ears: Callable[[], str]) -> None:
     doors = [module_of(door) for door in ("dispatch", "intake_queue", "sweep")]
-    for n, speaker in enumerate((deliver, fan_out, http, nudge, *doors)):
+    for n, speaker in enumerate((deliver, fan_out, door, work_queue, *doors)):
         speaker.log.warning("said", extra={"canary": f"canary-{n}"})
 
     assert all(f"canary-{n}" in ears() for n in range(7))

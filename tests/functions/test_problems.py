@@ -9,7 +9,7 @@ import pytest
 
 from tests.functions.doors import Answer, Api, intent
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.accept import _row
+from tocsin.intake.accept_intents import _row
 from tocsin.store import records
 from tocsin.store.migrations import EXPECTED
 

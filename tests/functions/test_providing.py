@@ -9,8 +9,8 @@ import pytest
 from tests.functions.doors import Api
 from tests.providers import add_provider, make_data_key
 from tests.world import TENANT, World
-from tocsin import sealing, settings
-from tocsin.keys import SCOPES
+from tocsin.access.key_format import SCOPES
+from tocsin.foundation import encryption, settings
 
 KEY, SECRET = "canary-api-key", "canary-api-secret"
 TWILIO = {
@@ -61,7 +61,7 @@ def test_its_secrets_are_stored_sealed_for_its_tenant_and_its_row(world: World, 
     (row,) = world.rows("SELECT * FROM provider_configs")
     for part, secret in (("api_key", KEY), ("api_secret", SECRET)):
         assert secret.encode() not in row[part]
-        assert sealing.unseal(row[part], tenant_id=TENANT, purpose=f"provider:{config_id}:{part}") == secret
+        assert encryption.unseal(row[part], tenant_id=TENANT, purpose=f"provider:{config_id}:{part}") == secret
 
 
 def test_the_default_provider_needs_no_secret(world: World, api: Api) -> None:

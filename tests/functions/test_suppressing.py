@@ -9,7 +9,7 @@ import pytest
 from tests.content import add_suppression
 from tests.functions.doors import Api, intent
 from tests.world import TENANT, World
-from tocsin.keys import SCOPES
+from tocsin.access.key_format import SCOPES
 
 
 def _audit(world: World) -> list[dict[str, Any]]:

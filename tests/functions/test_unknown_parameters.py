@@ -6,7 +6,7 @@ import pytest
 
 from tests.functions.operations import EVERY, Stage
 from tests.functions.test_problems import assert_problem
-from tocsin.http import Endpoint
+from tocsin.http.door import Endpoint
 
 STRICT = [endpoint for endpoint in EVERY if not endpoint.is_link]
 FILTERED = [

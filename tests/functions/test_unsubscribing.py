@@ -12,8 +12,9 @@ from tests.content import add_suppression, add_type
 from tests.functions.doors import Answer, Api, intent
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import aws, settings, unsubscribe
-from tocsin.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.feedback import unsubscribe
+from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.foundation import aws, settings
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 ONE_CLICK = "List-Unsubscribe=One-Click"

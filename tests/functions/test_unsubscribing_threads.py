@@ -7,9 +7,10 @@ import pytest
 
 from tests.functions.doors import Answer, Api
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import aws, settings, unsubscribe
-from tocsin.fan_out import fan_out
-from tocsin.unsubscribe_tokens import ThreadSubject, sign_thread
+from tocsin.audience.fan_out import fan_out
+from tocsin.feedback import unsubscribe
+from tocsin.feedback.unsubscribe_tokens import ThreadSubject, sign_thread
+from tocsin.foundation import aws, settings
 
 SECRET = "a secret of the installation"
 

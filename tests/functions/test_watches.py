@@ -8,7 +8,7 @@ from tests.events import fan_out_all, happen, reasons, route
 from tests.functions.doors import Api
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.keys import SCOPES
+from tocsin.access.key_format import SCOPES
 
 PATH = "/v1/users/alice/watches"
 

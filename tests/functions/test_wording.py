@@ -10,7 +10,7 @@ import pytest
 from tests.content import add_template
 from tests.functions.doors import Api
 from tests.world import OTHER_TENANT, World
-from tocsin.keys import SCOPES
+from tocsin.access.key_format import SCOPES
 
 EMAIL = {"name": "shipped", "channel": "email", "subject": "Order {{ order }}", "body": "<p>{{ order }} is on its way.</p>"}
 SMS = {"name": "shipped", "channel": "sms", "body": "Order {{ order }} is on its way."}

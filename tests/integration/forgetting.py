@@ -7,8 +7,8 @@ from typing import Any
 from tests.content import add_suppression
 from tests.events import fan_out_all, happen, took_part
 from tests.world import TENANT, World
-from tocsin.outcomes import Failure, FailureClass
-from tocsin.retain import Report, retain
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.upkeep.retain import Report, retain
 
 DAY = timedelta(days=1)
 

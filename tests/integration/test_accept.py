@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.world import OTHER_TENANT, World
-from tocsin.accept import Accepted, KeyReused, UnknownUsers
+from tocsin.intake.accept_intents import Accepted, KeyReused, UnknownUsers
 
 
 def test_an_accepted_intent_is_a_record_and_an_obligation_to_plan_it(world: World) -> None:

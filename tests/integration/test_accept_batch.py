@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from tests.world import World
-from tocsin.accept import Accepted, KeyReused, UnknownUsers
+from tocsin.intake.accept_intents import Accepted, KeyReused, UnknownUsers
 
 
 def test_each_item_of_a_batch_comes_to_its_own_end_in_order(world: World) -> None:

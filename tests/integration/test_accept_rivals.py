@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from tests.world import TENANT, World
-from tocsin import accept
-from tocsin.accept import Accepted, Asked, KeyInFlight, RateExceeded
-from tocsin.database import tenant_transaction
+from tocsin.foundation.database import tenant_transaction
+from tocsin.intake import accept_intents
+from tocsin.intake.accept_intents import Accepted, Asked, KeyInFlight, RateExceeded
 from tocsin.store import records
 
 
@@ -78,7 +78,7 @@ def _hold(world: World, asked: Asked) -> object:
     conn.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
     records.reserve(
         conn,
-        [accept._row(0, asked)],
+        [accept_intents._row(0, asked)],
         tenant_id=TENANT,
         producer="shop",
         mode="live",
@@ -133,13 +133,13 @@ def test_a_key_released_between_the_two_looks_is_not_mistaken_for_unknown_users(
     world.add_user()
     world.accept(key="k-1")
     world.pass_time(timedelta(days=8))
-    find = accept._find
+    find = accept_intents._find
 
     def retention_comes_by_first(*args: object) -> object:
         records.release_expired_keys(world.retention, limit=10)
         return find(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(accept, "_find", retention_comes_by_first)
+    monkeypatch.setattr(accept_intents, "_find", retention_comes_by_first)
 
     (end,) = world.try_accept(world.asked(key="k-1"))
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.events import SCOPE, THREAD, choose, inbox, populate, prefer, reasons, took_part, watch
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
-from tocsin import plan
+from tocsin.audience import plan
 from tocsin.store import outbox
 
 SUBSCRIBERS = {"kind": "thread", "thread": THREAD}

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
-from tocsin.cancel import Cancelled, cancel
-from tocsin.ids import uuid7
-from tocsin.outcomes import Accepted, Failure, FailureClass
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass
+from tocsin.foundation.ids import uuid7
+from tocsin.intake.cancel import Cancelled, cancel
 from tocsin.store import attempts, outbox
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "x", "")

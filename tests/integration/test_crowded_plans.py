@@ -16,11 +16,11 @@ from tests.events import route, told, try_record, wait_until_readable
 from tests.plans import EXPLAINING, rows_of, walk
 from tests.ses_events import heard
 from tests.world import TENANT, World
-from tocsin import fan_out
-from tocsin.accept import Asked
-from tocsin.dispatch import dispatch
-from tocsin.heed import heed
-from tocsin.record_events import Told
+from tocsin.audience import fan_out
+from tocsin.feedback.apply import heed
+from tocsin.intake.accept_events import Told
+from tocsin.intake.accept_intents import Asked
+from tocsin.outbox.dispatch import dispatch
 
 CROWD = 20_000
 TOGETHER = 20  # people in one batch

@@ -29,13 +29,13 @@ from tests.recipients import (
     subjects,
 )
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.accept import Asked
-from tocsin.cancel import cancel
-from tocsin.database import tenant_transaction
-from tocsin.dispatch import dispatch
-from tocsin.ids import uuid7
-from tocsin.keys import SCOPES
-from tocsin.outcomes import Accepted, Failure, FailureClass
+from tocsin.access.key_format import SCOPES
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.intake.accept_intents import Asked
+from tocsin.intake.cancel import cancel
+from tocsin.outbox.dispatch import dispatch
 from tocsin.store import suppressions
 
 MINUTE = timedelta(minutes=1)

@@ -11,10 +11,10 @@ import pytest
 from psycopg import Connection, errors
 
 from tests.world import TENANT, World
-from tocsin import database, settings
-from tocsin.database import insist, run, tenant_transaction
-from tocsin.dispatch import dispatch
-from tocsin.outages import DatabaseUnavailable, Reason
+from tocsin.foundation import database, settings
+from tocsin.foundation.database import insist, run, tenant_transaction
+from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.outbox.dispatch import dispatch
 
 
 def _kill(world: World) -> None:

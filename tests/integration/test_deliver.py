@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from tests.world import OTHER_TENANT, World
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Accepted
+from tocsin.channels.outcomes import Accepted
+from tocsin.outbox.dispatch import dispatch
 
 
 def test_an_accepted_send_ends_the_route_the_attempt_and_the_work(world: World) -> None:

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.world import LEASE, TENANT, WINDOW, World
-from tocsin.cancel import cancel
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.intake.cancel import cancel
 from tocsin.store import attempts
 from tocsin.store.attempts import Evidence
 

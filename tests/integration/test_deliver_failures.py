@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.world import World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "try again")
 PERMANENT = Failure(FailureClass.PERMANENT, "MessageRejected", "Email address is on the blacklist")

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.world import LEASE, TENANT, World
-from tocsin.cancel import cancel
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.intake.cancel import cancel
+from tocsin.outbox.dispatch import dispatch
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.content import add_type
 from tests.world import LEASE, TENANT, WINDOW, World
-from tocsin import rendering, wordings
-from tocsin.cancel import cancel
-from tocsin.channels import Message
-from tocsin.dispatch import dispatch
-from tocsin.gate import MAX_CLAIMS
-from tocsin.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.ways import Message
+from tocsin.content import plain, render
+from tocsin.delivery.gate import MAX_CLAIMS
+from tocsin.intake.cancel import cancel
+from tocsin.outbox.dispatch import dispatch
 from tocsin.store.attempts import CUT_OFF
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")
@@ -174,10 +174,10 @@ def test_poison_in_doubt_keeps_the_doubt(world: World) -> None:
 
 def test_words_that_cannot_be_made_any_more_keep_the_doubt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def unrenderable(claimed: object) -> object:
-        raise rendering.Unrenderable("the template is gone")
+        raise plain.Unrenderable("the template is gone")
 
     lost_email(world)
-    monkeypatch.setattr(wordings, "of_claimed", unrenderable)
+    monkeypatch.setattr(render, "of_claimed", unrenderable)
 
     go_on(world)
 

@@ -10,10 +10,10 @@ from tests.content import add_type
 from tests.crash.waiting import wait_until
 from tests.ses_events import NEWS, heard
 from tests.world import LEASE, TENANT, WINDOW, World
-from tocsin.cancel import cancel
-from tocsin.channels import Message
-from tocsin.heed import heed
-from tocsin.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.ways import Message
+from tocsin.feedback.apply import heed
+from tocsin.intake.cancel import cancel
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")
 DOWN = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")

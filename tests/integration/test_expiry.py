@@ -7,7 +7,7 @@ import pytest
 
 from tests.recipients import prefer
 from tests.world import World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 DOWN = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "later")
 SUSPENDED = Failure(FailureClass.CONFIGURATION, "AccountSuspendedException", "")

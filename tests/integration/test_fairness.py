@@ -12,11 +12,11 @@ import pytest
 from tests.crash.desk import Crew
 from tests.events import happen, outcomes, route, wait_until_readable
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import dispatch as dispatching
-from tocsin import nudge
-from tocsin.channels import Message
-from tocsin.dispatch import Worker, dispatch
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message
+from tocsin.foundation import work_queue
+from tocsin.outbox import dispatch as dispatching
+from tocsin.outbox.dispatch import Worker, dispatch
 from tocsin.store import outbox
 from tocsin.store.outbox import FIRST_TENANT, Choice, Due
 
@@ -261,7 +261,7 @@ def test_a_worker_whose_time_is_up_starts_a_successor(two: World, monkeypatch: p
     dispatch(two.worker, [], worker)
 
     (hint,) = [hint for hint in two.hints() if hint.queue == "plan"]
-    assert 0 < len(hint.ids) <= nudge.IDS_PER_HINT
+    assert 0 < len(hint.ids) <= work_queue.IDS_PER_HINT
     assert _serve(two, "plan", *hint.ids) > 200
 
 
@@ -334,7 +334,7 @@ def test_what_took_workers_down_is_still_claimed_alone(two: World) -> None:
 def test_an_endless_audience_is_planned_to_its_end_by_one_worker_if_it_has_the_time(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tocsin.plan.PAGE_SIZE", 2)
+    monkeypatch.setattr("tocsin.audience.plan.PAGE_SIZE", 2)
     for n in range(7):
         world.add_user(f"user-{n}")
     world.accept(audience={"kind": "tenant"})
@@ -347,7 +347,7 @@ def test_an_endless_audience_is_planned_to_its_end_by_one_worker_if_it_has_the_t
 def test_many_large_plans_are_planned_in_portions_and_the_rest_is_given_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tocsin.plan.MOST_ROUTES", 1)
+    monkeypatch.setattr("tocsin.audience.plan.MOST_ROUTES", 1)
     monkeypatch.setattr(dispatching, "PLANNING_TIME", -1.0)
     world.add_user()
     ids = _flood(world, 4)

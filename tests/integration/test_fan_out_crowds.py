@@ -29,8 +29,8 @@ from tests.events import (
     watch,
 )
 from tests.world import LEASE, OTHER_TENANT, World
-from tocsin import fan_out
-from tocsin.dispatch import dispatch
+from tocsin.audience import fan_out
+from tocsin.outbox.dispatch import dispatch
 from tocsin.store import domain_events, outbox
 
 PAST_LEASE = LEASE + timedelta(seconds=1)

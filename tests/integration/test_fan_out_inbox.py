@@ -8,8 +8,8 @@ import pytest
 
 from tests.events import SCOPE, TYPE, fan_out_all, happen, id_of, inbox, route, watch
 from tests.world import TENANT, World
-from tocsin import fan_out
-from tocsin.database import tenant_transaction
+from tocsin.audience import fan_out
+from tocsin.foundation.database import tenant_transaction
 from tocsin.store import notifications
 from tocsin.store.notifications import Change, View
 

@@ -26,10 +26,11 @@ from tests.events import (
     watch,
 )
 from tests.world import World
-from tocsin import aws, fan_out
-from tocsin.dispatch import BATCH_SIZE, spread
+from tocsin.audience import fan_out
+from tocsin.foundation import aws
+from tocsin.outbox.dispatch import BATCH_SIZE, spread
+from tocsin.outbox.sweep import sweep
 from tocsin.store import domain_events_processed
-from tocsin.sweep import sweep
 
 PAST_LEASE = fan_out.LEASE + timedelta(seconds=1)
 FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'

@@ -10,8 +10,9 @@ from psycopg import Connection
 from tests.crash.mutations import _rewrite
 from tests.events import cursor, fan_out_all, fan_out_once, happen, inbox, route, told, took_part, wait_until_readable
 from tests.world import TENANT, World
-from tocsin import fan_out, record_events
-from tocsin.record_events import Told
+from tocsin.audience import fan_out
+from tocsin.intake import accept_events
+from tocsin.intake.accept_events import Told
 from tocsin.store import domain_events
 
 READABLE = "AND domain_events.txid < pg_snapshot_xmin(pg_current_snapshot())"
@@ -44,7 +45,7 @@ class Producer:
 def _insert(conn: Connection[Any], one: Told) -> None:
     domain_events.insert_unless_known(
         conn,
-        [record_events._row(0, one)],
+        [accept_events._row(0, one)],
         tenant_id=TENANT,
         mode="live",
         request_id="r",

@@ -10,7 +10,8 @@ import pytest
 from tests.events import cursor, fan_out_all, happen, inbox, outcomes, populate, route, took_part
 from tests.functions.doors import Context, handler_of, module_of, sqs_event
 from tests.world import World
-from tocsin import database, fan_out, settings
+from tocsin.audience import fan_out
+from tocsin.foundation import database, settings
 
 PAST_LEASE = fan_out.LEASE + timedelta(seconds=1)
 SERVER_ERRORS = {

@@ -10,11 +10,11 @@ import pytest
 
 from tests.ses_events import NEWS, event, heard, tags_of, through_sns
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
-from tocsin.cancel import cancel
-from tocsin.heed import heed
-from tocsin.outcomes import Failure, FailureClass
-from tocsin.provider_feedback import ProviderEvent, join, read_queue_message
-from tocsin.retain import ORPHAN_EVENTS, PROVIDER_EVENTS, retain
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.feedback.apply import heed
+from tocsin.feedback.ses_events import ProviderEvent, join, read_queue_message
+from tocsin.intake.cancel import cancel
+from tocsin.upkeep.retain import ORPHAN_EVENTS, PROVIDER_EVENTS, retain
 
 DAY = timedelta(days=1)
 FIVE = ("send", "delivery", "hard bounce", "complaint", "delay")

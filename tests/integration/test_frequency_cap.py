@@ -10,9 +10,9 @@ from tests.crash.desk import Crew
 from tests.crash.staging import plan_only
 from tests.recipients import end, prefer, route_of, send, set_clock
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.cancel import cancel
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Accepted, Failure, FailureClass
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass
+from tocsin.intake.cancel import cancel
+from tocsin.outbox.dispatch import dispatch
 
 NOON = "2026-11-15T12:00:00+00:00"
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")

@@ -12,12 +12,12 @@ from psycopg import Connection
 from devstack.postgres import Postgres
 from tests.frozen import backend, frozen, whole
 from tests.world import TENANT, World
-from tocsin import connecting, database, deadlines
-from tocsin.accept import Accepted
-from tocsin.database import insist, run, tenant_round_trip, tenant_transaction, worker_transaction
-from tocsin.deadlines import within
-from tocsin.outages import DatabaseUnavailable, Reason
-from tocsin.settings import Settings, settings
+from tocsin.foundation import connecting, database, deadlines
+from tocsin.foundation.database import insist, run, tenant_round_trip, tenant_transaction, worker_transaction
+from tocsin.foundation.deadlines import within
+from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.settings import Settings, settings
+from tocsin.intake.accept_intents import Accepted
 
 Freeze = Callable[[Connection[Any]], None]
 

@@ -18,7 +18,7 @@ from psycopg import Connection, Cursor, sql
 from devstack.postgres import Postgres
 from tests.plans import EXPLAINING, Node, rows_of, walk
 from tests.world import TENANT
-from tocsin.database import tenant_round_trip
+from tocsin.foundation.database import tenant_round_trip
 from tocsin.store import notifications
 from tocsin.store.notifications import COUNT_CAP, View
 

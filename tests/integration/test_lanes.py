@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.world import World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 THROTTLED = Failure(FailureClass.THROTTLED, "TooManyRequestsException", "slow down")
 QUOTA = Failure(FailureClass.THROTTLED, "LimitExceededException", "daily quota", pause=timedelta(minutes=10))

@@ -7,8 +7,8 @@ from datetime import timedelta
 from tests.crash.desk import Crew
 from tests.crash.waiting import wait_until
 from tests.world import World
-from tocsin.channels import Message
-from tocsin.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.ways import Message
 
 SILENT = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer", timed_out=True)
 SENDERS, SHARE = 16, 4

@@ -9,12 +9,12 @@ import pytest
 
 from tests.crash.desk import Crew, Pause
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
-from tocsin import tending
-from tocsin.channels import Message
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.outcomes import Failure, FailureClass, Outcome
+from tocsin.channels.ways import Message
+from tocsin.delivery import circuit_breaker
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.sweep import sweep
 from tocsin.store import lanes, outbox
-from tocsin.sweep import sweep
 
 THROTTLED = Failure(FailureClass.THROTTLED, "TooManyRequestsException", "slow down")
 QUOTA = Failure(FailureClass.THROTTLED, "LimitExceededException", "daily quota", pause=timedelta(minutes=10))
@@ -210,7 +210,7 @@ def test_a_try_that_teaches_nothing_lets_the_next_one_try_at_once(
     if answer:
         world.email.answers.append(answer)
     else:
-        monkeypatch.setattr("tocsin.deliver.attempts.open_all", _open_nothing)
+        monkeypatch.setattr("tocsin.delivery.deliver.attempts.open_all", _open_nothing)
     dispatch(world.worker, [first], world.worker_policy())
     monkeypatch.undo()
     assert (state_of(world), world.one("SELECT probe_until FROM lanes")) == ("stopped", None)
@@ -250,7 +250,7 @@ def test_a_slowed_lane_lets_twice_as_many_go_each_time(world: World) -> None:
 
 
 def test_a_slowed_lane_that_is_wide_enough_is_open(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tending, "WIDEST", 4)
+    monkeypatch.setattr(circuit_breaker, "WIDEST", 4)
     world.add_user()
     for _ in range(20):
         world.accept()
@@ -342,7 +342,7 @@ def test_a_message_that_waited_a_day_for_a_lane_that_only_times_out_is_a_dead_le
 def test_what_waits_is_brought_forward_in_lots_each_by_those_who_went_before(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tending, "FIRST_LOT", 3)
+    monkeypatch.setattr(circuit_breaker, "FIRST_LOT", 3)
     stop(world, waiting=20)
     world.pass_time(PAST_STOP)
     world.admin.execute("UPDATE outbox SET due_at = due_at + interval '1 hour'")

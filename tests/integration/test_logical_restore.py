@@ -17,7 +17,7 @@ from tests.events import (
     wait_until_readable,
 )
 from tests.world import World
-from tocsin import fan_out
+from tocsin.audience import fan_out
 
 PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text()
 

@@ -12,8 +12,8 @@ from psycopg import Connection
 from devstack.postgres import Postgres
 from tests.integration.catalogue import catalogue
 from tests.world import World
-from tocsin.migrate import migrate, roll_back
 from tocsin.store import migrations as known
+from tocsin.upkeep.migrate import migrate, roll_back
 
 FOLDER = Path(__file__).parent.parent.parent / "migrations"
 ROLES = ("tocsin_app", "tocsin_worker", "tocsin_retention")

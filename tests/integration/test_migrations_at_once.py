@@ -17,9 +17,10 @@ from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
 from tests.frozen import frozen
-from tocsin import deadlines, migrate
-from tocsin.deadlines import Unanswered
-from tocsin.migrate import MigrationUnderWay
+from tocsin.foundation import deadlines
+from tocsin.foundation.deadlines import Unanswered
+from tocsin.upkeep import migrate
+from tocsin.upkeep.migrate import MigrationUnderWay
 
 FOLDER = Path(__file__).parent.parent.parent / "migrations"
 SPAWN = multiprocessing.get_context("spawn")

@@ -19,10 +19,10 @@ from tests.conftest import ROOT
 from tests.unit.certificates import make_certificate
 from tests.work_queue import WorkQueue
 from tests.world import TENANT, World
-from tocsin import aws, connecting
-from tocsin.database import run, tenant_transaction
-from tocsin.outages import DatabaseUnavailable, Reason
-from tocsin.settings import Settings
+from tocsin.foundation import aws, connecting
+from tocsin.foundation.database import run, tenant_transaction
+from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.settings import Settings
 
 ENTRY = """
 host     all  postgres    127.0.0.1/32  trust

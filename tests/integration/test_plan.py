@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 
 def _routes(world: World) -> set[tuple[str, str, str, str]]:

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
-from tocsin import plan
-from tocsin.dispatch import dispatch
+from tocsin.audience import plan
+from tocsin.outbox.dispatch import dispatch
 from tocsin.store import outbox, routes
 
 EVERYONE = {"kind": "tenant"}

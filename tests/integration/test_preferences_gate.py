@@ -13,9 +13,9 @@ from tests.crash.staging import plan_only
 from tests.providers import add_provider, deliver_by
 from tests.recipients import THREAD, end, forget_preference, now, prefer, route_of, send, set_clock, subjects
 from tests.world import OTHER_TENANT, World
-from tocsin.channels import Message, Way, Ways
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
 from tocsin.channels.sandbox import Sandbox
-from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
+from tocsin.channels.ways import Message, Way, Ways
 
 NOON = "2026-11-15T12:00:00+00:00"
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")
@@ -284,7 +284,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     watch = Watch()
-    for module in ("tocsin.dispatch", "tocsin.send"):
+    for module in ("tocsin.outbox.dispatch", "tocsin.delivery.send"):
         monkeypatch.setattr(f"{module}.time", watch)
     return watch
 

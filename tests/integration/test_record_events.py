@@ -11,9 +11,9 @@ from bench.proxy import CountingProxy
 from devstack.postgres import Postgres
 from tests.events import fan_out_all, happen_together, inbox, route, told, try_record
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import aws
-from tocsin.accept import KeyInFlight, RateExceeded, Sender
-from tocsin.record_events import Told, _row, record_events
+from tocsin.foundation import aws
+from tocsin.intake.accept_events import Told, _row, record_events
+from tocsin.intake.accept_intents import KeyInFlight, RateExceeded, Sender
 from tocsin.store import domain_events
 
 FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'

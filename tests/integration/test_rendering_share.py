@@ -7,9 +7,9 @@ import pytest
 from tests.content import add_template
 from tests.events import fan_out_all, happen, inbox, route
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import inbox_words, rendering_share, templating  # noqa: F401  the engine, so that no tenant pays for its import
-from tocsin.rendering_share import WAIT
-from tocsin.template_limits import MAX_SECONDS
+from tocsin.content import inbox_text, render_share, templates  # noqa: F401  the engine, so that no tenant pays for its import
+from tocsin.content.liquid_limits import MAX_SECONDS
+from tocsin.content.render_share import WAIT
 
 # A tenth of a second, where others take less than a thousandth.
 SLOW = "{% for i in (1..9000) %}{% assign x = 'a' | upcase | downcase | upcase %}{% endfor %}words"
@@ -41,7 +41,7 @@ def _deferred(world: World) -> list[tuple[str, int]]:
 def test_a_tenant_whose_templates_are_slow_waits_and_its_neighbours_do_not(
     two_tenants: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendering_share, "MAX_SECONDS", 0.015)
+    monkeypatch.setattr(render_share, "MAX_SECONDS", 0.015)
 
     two_tenants.dispatch()
 
@@ -52,7 +52,7 @@ def test_a_tenant_whose_templates_are_slow_waits_and_its_neighbours_do_not(
 def test_what_waits_for_its_turn_to_be_rendered_is_sent_in_the_rounds_that_follow(
     two_tenants: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rendering_share, "MAX_SECONDS", 0.015)
+    monkeypatch.setattr(render_share, "MAX_SECONDS", 0.015)
 
     for _ in range(3):
         two_tenants.dispatch()
@@ -63,7 +63,7 @@ def test_what_waits_for_its_turn_to_be_rendered_is_sent_in_the_rounds_that_follo
 
 
 def test_a_worker_holds_only_so_many_words_at_a_time(two_tenants: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering_share, "MAX_HELD", 1)
+    monkeypatch.setattr(render_share, "MAX_HELD", 1)
 
     two_tenants.dispatch()
 
@@ -74,7 +74,7 @@ def test_a_worker_holds_only_so_many_words_at_a_time(two_tenants: World, monkeyp
 def test_records_for_whose_inbox_words_a_round_has_no_time_are_planned_in_the_next_ones(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox_words, "ROUND_SECONDS", 0.0)
+    monkeypatch.setattr(inbox_text, "ROUND_SECONDS", 0.0)
     world.add_user()
     asked = [world.accept(channels=["in_app"], payload={"title": str(n)}) for n in range(3)]
 
@@ -88,7 +88,7 @@ def test_records_for_whose_inbox_words_a_round_has_no_time_are_planned_in_the_ne
 def test_events_for_whose_inbox_words_a_round_has_no_time_are_told_in_the_next_ones(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox_words, "ROUND_CHARACTERS", 0)
+    monkeypatch.setattr(inbox_text, "ROUND_CHARACTERS", 0)
     world.add_user("alice")
     route(world, "*")
     for n in range(5):

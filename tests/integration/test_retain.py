@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 from tests.events import choose, fan_out_all, happen, prefer, watch
 from tests.integration.forgetting import DAY, RULES, apply, make_dead_letter, make_inbox_row
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
 
 
 @pytest.mark.parametrize(("rule", "make", "table", "days"), RULES, ids=[rule[0] for rule in RULES])

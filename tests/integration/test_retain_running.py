@@ -17,7 +17,7 @@ from tests.integration.forgetting import (
     make_system_event,
 )
 from tests.world import World
-from tocsin.retain import Report
+from tocsin.upkeep.retain import Report
 
 
 def test_much_is_forgotten_in_small_batches(world: World) -> None:

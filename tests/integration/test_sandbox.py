@@ -6,7 +6,7 @@ import pytest
 
 from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.heed import heed
+from tocsin.feedback.apply import heed
 
 DOMAIN = "sandbox.tocsin.example"
 # status, reason, feedback, and the suppression that each ending leaves behind

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError
 from devstack.post_office import PostOffice
 from tests.providers import add_provider, deliver_by, make_data_key, ways_of
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import sealing
-from tocsin.channels import Credentials
+from tocsin.channels.ways import Credentials
+from tocsin.foundation import encryption
 
 SECRET = "SG.canary-secret"
 
@@ -33,31 +33,31 @@ def _stored(world: World) -> dict[UUID, dict[str, Any]]:
 
 
 def test_what_is_sealed_can_be_read_again_by_its_own_tenant_for_its_own_purpose(data_key: str) -> None:
-    sealed = sealing.seal("größer", tenant_id=TENANT, purpose="p", key_arn=data_key)
+    sealed = encryption.seal("größer", tenant_id=TENANT, purpose="p", key_arn=data_key)
 
-    assert sealing.unseal(sealed, tenant_id=TENANT, purpose="p") == "größer"
+    assert encryption.unseal(sealed, tenant_id=TENANT, purpose="p") == "größer"
 
 
 @pytest.mark.parametrize(("tenant", "purpose"), [(OTHER_TENANT, "p"), (TENANT, "q"), (TENANT, "P"), (OTHER_TENANT, "q")])
 def test_nobody_else_can_read_it(data_key: str, tenant: UUID, purpose: str) -> None:
-    sealed = sealing.seal(SECRET, tenant_id=TENANT, purpose="p", key_arn=data_key)
+    sealed = encryption.seal(SECRET, tenant_id=TENANT, purpose="p", key_arn=data_key)
 
     with pytest.raises(ClientError, match="InvalidCiphertext"):
-        sealing.unseal(sealed, tenant_id=tenant, purpose=purpose)
+        encryption.unseal(sealed, tenant_id=tenant, purpose=purpose)
 
 
 def test_the_same_secret_is_never_the_same_ciphertext(data_key: str) -> None:
-    sealed = {sealing.seal(SECRET, tenant_id=TENANT, purpose="p", key_arn=data_key) for _ in range(3)}
+    sealed = {encryption.seal(SECRET, tenant_id=TENANT, purpose="p", key_arn=data_key) for _ in range(3)}
 
     assert len(sealed) == 3
 
 
 def test_the_longest_secret_that_is_taken_fits(data_key: str) -> None:
-    longest = "x" * sealing.MAX_PLAINTEXT
+    longest = "x" * encryption.MAX_PLAINTEXT
 
-    sealed = sealing.seal(longest, tenant_id=TENANT, purpose="p", key_arn=data_key)
+    sealed = encryption.seal(longest, tenant_id=TENANT, purpose="p", key_arn=data_key)
 
-    assert sealing.unseal(sealed, tenant_id=TENANT, purpose="p") == longest
+    assert encryption.unseal(sealed, tenant_id=TENANT, purpose="p") == longest
 
 
 def test_a_row_holds_a_ciphertext_and_the_provider_gets_the_secret(world: World, office: PostOffice) -> None:
@@ -128,7 +128,7 @@ def test_without_the_key_service_the_default_provider_is_used_and_the_others_com
     add_provider(world, "sendgrid", api_key=SECRET)
     world.accept()
     with monkeypatch.context() as outage:
-        outage.setattr(sealing, "unseal", _fail)
+        outage.setattr(encryption, "unseal", _fail)
         deliver_by(world, ways_of(world, office.url))
     world.accept()
     deliver_by(world, ways_of(world, office.url))

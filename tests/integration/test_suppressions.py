@@ -10,14 +10,15 @@ from tests.content import add_suppression, add_type
 from tests.crash.staging import plan_only
 from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import aws, settings, unsubscribe
-from tocsin.database import tenant_transaction
-from tocsin.heed import heed
-from tocsin.ids import uuid7
-from tocsin.outcomes import Failure, FailureClass
-from tocsin.retain import retain
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.feedback import unsubscribe
+from tocsin.feedback.apply import heed
+from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.foundation import aws, settings
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
 from tocsin.store import suppressions
-from tocsin.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.upkeep.retain import retain
 
 ALICE = "alice@example.com"
 DAY = timedelta(days=1)

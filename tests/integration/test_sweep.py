@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
-from tocsin import aws
-from tocsin import nudge as nudging
-from tocsin import sweep as sweeping
-from tocsin.dispatch import dispatch
-from tocsin.outcomes import Failure, FailureClass
-from tocsin.sweep import sweep
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation import aws
+from tocsin.foundation import work_queue as nudging
+from tocsin.outbox import sweep as sweeping
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.sweep import sweep
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "")
 

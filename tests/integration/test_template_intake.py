@@ -8,10 +8,10 @@ import pytest
 
 from tests.content import add_template, add_type
 from tests.world import TENANT, WINDOW, World
-from tocsin.accept import Accepted, MissingVariables, UnknownTemplate
-from tocsin.accept_entries import Defaults, Entry, accept_entry
-from tocsin.database import tenant_transaction
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.database import tenant_transaction
+from tocsin.intake.accept_intents import Accepted, MissingVariables, UnknownTemplate
+from tocsin.intake.accept_messages import Defaults, Entry, accept_entry
 from tocsin.store import templates
 
 AMBIGUOUS = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")

@@ -15,11 +15,11 @@ from psycopg import Connection
 
 from tests.content import NOBODY, add_template
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import wordings
-from tocsin.accept import UnknownTemplate
-from tocsin.database import tenant_transaction
-from tocsin.ids import uuid7
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.content import render
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.intake.accept_intents import UnknownTemplate
 from tocsin.store import templates
 from tocsin.store.templates import TemplateRow
 
@@ -177,7 +177,7 @@ LOCALES = st.one_of(
 def test_database_and_code_agree_how_far_apart_two_locales_are(world: World, locale: str, wanted: str) -> None:
     in_sql = world.one("SELECT tocsin_locale_distance(%(locale)s, %(wanted)s)", locale=locale, wanted=wanted)
 
-    assert in_sql == wordings.distance(locale, wanted)
+    assert in_sql == render.distance(locale, wanted)
 
 
 def test_each_recipient_is_pinned_to_the_version_in_their_own_language(world: World) -> None:

@@ -10,9 +10,9 @@ from psycopg import Connection
 from tests.content import add_suppression, add_template, add_type
 from tests.events import choose, happen, route, watch
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin import keys
-from tocsin.database import key_transaction, tenant_transaction
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.access import key_format
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.database import key_transaction, tenant_transaction
 from tocsin.store import api_keys
 
 READABLE = (
@@ -263,7 +263,7 @@ def test_a_tenant_nobody_knows_sees_nothing(two: World) -> None:
 
 
 def test_the_hash_of_a_key_opens_that_key_and_nothing_else(two: World) -> None:
-    key_hash = keys.digest(two.add_key("read", tenant=OTHER_TENANT))
+    key_hash = key_format.digest(two.add_key("read", tenant=OTHER_TENANT))
 
     with key_transaction(two.app, key_hash):
         found = api_keys.find_by_hash(two.app, key_hash)

@@ -13,8 +13,8 @@ from psycopg import Connection, errors
 
 from tests.events import fan_out_all, route, told, try_record
 from tests.world import TENANT, World
-from tocsin.database import tenant_transaction
-from tocsin.dispatch import dispatch
+from tocsin.foundation.database import tenant_transaction
+from tocsin.outbox.dispatch import dispatch
 from tocsin.store import notifications
 from tocsin.store.notifications import COUNT_CAP, Change
 

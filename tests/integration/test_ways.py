@@ -10,9 +10,9 @@ from devstack.post_office import PostOffice
 from tests.providers import add_provider, deliver_by, make_data_key, ways_of
 from tests.unit.claims import a_claim
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.channels import cloud
-from tocsin.database import tenant_transaction
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels import installation
+from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.database import tenant_transaction
 from tocsin.store import provider_configs
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "later")
@@ -94,7 +94,7 @@ def test_a_tenants_provider_serves_nobody_else(world: World, office: PostOffice)
 
 
 def test_a_change_is_noticed_by_a_running_worker(world: World, office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cloud, "KNOWN_SECONDS", 0.0)
+    monkeypatch.setattr(installation, "KNOWN_SECONDS", 0.0)
     world.add_user()
     row = add_provider(world, "sendgrid", api_key="SG.key")
     ways = ways_of(world, office.url)

@@ -3,7 +3,7 @@
 import re
 
 from tests.template.reading import ROOT, Template, listed, named, of_type
-from tocsin import deadlines
+from tocsin.foundation import deadlines
 
 FUNCTION = "AWS::Lambda::Function"
 # One connection each. The smallest class that we recommend has 2 GiB, of which RDS makes some 200 connections.

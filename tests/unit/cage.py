@@ -54,8 +54,8 @@ class Cage:
 
 
 def _end(body: str, payload: dict[str, Any], channel: str) -> End:
-    from tocsin.rendering import Unrenderable
-    from tocsin.templating import Template, render
+    from tocsin.content.plain import Unrenderable
+    from tocsin.content.templates import Template, render
 
     template = Template(UUID(int=1), "caged", 1, channel, "en", None if channel == "sms" else "S", body, None)
     began = time.thread_time()

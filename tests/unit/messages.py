@@ -8,8 +8,8 @@ import boto3
 from botocore.config import Config
 from botocore.stub import Stubber
 
-from tocsin.channels import Message
-from tocsin.rendering import Content
+from tocsin.channels.ways import Message
+from tocsin.content.plain import Content
 
 CONTENT = Content("Shipped", "It is on its way.", "<p>It is on its way.</p>")
 TAGS = {"tocsin_route": "n_email-alice", "tocsin_attempt": "1-2"}

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.unit.http_events import Answer, an_event, ask
-from tocsin import database, keys, principals, settings
-from tocsin.api import service
-from tocsin.http import Endpoint, Response, door
-from tocsin.ids import uuid7
+from tocsin.access import authenticate, key_format
+from tocsin.api import about
+from tocsin.foundation import database, settings
+from tocsin.foundation.ids import uuid7
+from tocsin.http.door import Endpoint, Response, door
 
 NOBODY_LISTENS = "postgresql://tocsin_app@127.0.0.1:1/tocsin?connect_timeout=1"
 
@@ -18,7 +19,7 @@ def no_database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A database that is not there: whoever asks it gets a 503, so that any other answer proves that nobody asked."""
     monkeypatch.setenv("TOCSIN_DATABASE_URL", NOBODY_LISTENS)
     settings.settings.cache_clear()
-    principals.forget()
+    authenticate.forget()
     database.disconnect()
     yield
     settings.settings.cache_clear()
@@ -31,7 +32,7 @@ def asked(authorization: str | None) -> Answer:
 
 
 def a_key() -> str:
-    return keys.mint(uuid7(), "live").plain
+    return key_format.mint(uuid7(), "live").plain
 
 
 def test_a_well_formed_key_is_looked_up() -> None:
@@ -78,13 +79,13 @@ def test_the_scheme_is_read_in_any_case(scheme: str) -> None:
 
 
 def test_health_is_answered_without_a_database() -> None:
-    got = ask(door(service.ENDPOINTS), an_event("GET /health"))
+    got = ask(door(about.ENDPOINTS), an_event("GET /health"))
 
     assert (got.status, got.body) == (200, {"status": "ok"})
 
 
 def test_readiness_is_not() -> None:
-    got = ask(door(service.ENDPOINTS), an_event("GET /ready"))
+    got = ask(door(about.ENDPOINTS), an_event("GET /ready"))
 
     assert got.is_problem
     assert got.status == 503
@@ -115,7 +116,7 @@ def test_readiness_is_not() -> None:
     ],
 )
 def test_a_known_path_with_another_method_is_a_405_that_says_which_ones_it_takes(method: str, path: str, allow: str) -> None:
-    got = ask(door([], otherwise=service.otherwise), an_event(f"{method} /", path=path, routeKey="$default"))
+    got = ask(door([], otherwise=about.otherwise), an_event(f"{method} /", path=path, routeKey="$default"))
 
     assert (got.status, got.headers["Allow"]) == (405, allow)
     assert method == "HEAD" or got.is_problem
@@ -137,7 +138,7 @@ def test_a_known_path_with_another_method_is_a_405_that_says_which_ones_it_takes
     ],
 )
 def test_an_unknown_path_is_a_404(path: str) -> None:
-    got = ask(door([], otherwise=service.otherwise), an_event("GET /", rawPath=path, routeKey="$default"))
+    got = ask(door([], otherwise=about.otherwise), an_event("GET /", rawPath=path, routeKey="$default"))
 
     assert got.is_problem
     assert got.status == 404

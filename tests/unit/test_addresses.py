@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin import addresses
+from tocsin.people import addresses
 
 WORST = 100_000
 

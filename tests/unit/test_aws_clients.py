@@ -7,10 +7,10 @@ import pytest
 
 from tests.unit.claims import a_claim
 from tests.unit.source import calls, modules
-from tocsin import aws
-from tocsin.channels import PROVIDER_TIMEOUT
-from tocsin.channels.cloud import ways_out
-from tocsin.settings import Settings
+from tocsin.channels.installation import ways_out
+from tocsin.channels.ways import PROVIDER_TIMEOUT
+from tocsin.foundation import aws
+from tocsin.foundation.settings import Settings
 
 SENDING = ["sesv2", "sns"]
 

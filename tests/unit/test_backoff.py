@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin import backoff
+from tocsin.delivery import backoff
 
 KINDS = ["exponential", "linear", "constant"]
 BASE = timedelta(seconds=5)

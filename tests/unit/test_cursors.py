@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin import cursors
-from tocsin.problems import Problem
+from tocsin.http import cursors
+from tocsin.http.problems import Problem
 
 AT = datetime(2026, 11, 15, 12, 0, 0, 123456, tzinfo=UTC)
 ROW = UUID("0193a000-0000-7000-8000-000000000001")

@@ -8,7 +8,19 @@ from uuid import UUID
 import pytest
 
 from tests.unit.claims import NOW, a_claim
-from tocsin.dampening import HOUR, HOURLY_LIMIT, THREAD_WINDOW, Granted, Held, Later, Ledger, Skipped, State, Verdict, concerns
+from tocsin.delivery.dampener import (
+    HOUR,
+    HOURLY_LIMIT,
+    THREAD_WINDOW,
+    Granted,
+    Held,
+    Later,
+    Ledger,
+    Skipped,
+    State,
+    Verdict,
+    concerns,
+)
 from tocsin.store.outbox import Claimed
 
 BOB = UUID(int=6)

@@ -6,10 +6,10 @@ import pytest
 
 from tests.unit.claims import NOW, a_claim, a_lane
 from tests.world import Postbox
-from tocsin import failover
-from tocsin.channels import Way
-from tocsin.failover import LONGEST_WAIT, Traffic, lanes_to_try, share_of
-from tocsin.gate import Defer, End
+from tocsin.channels.ways import Way
+from tocsin.delivery import failover
+from tocsin.delivery.failover import LONGEST_WAIT, Traffic, lanes_to_try, share_of
+from tocsin.delivery.gate import Defer, End
 from tocsin.store.lanes import Lane
 
 FIRST, SECOND = Way(Postbox("ses", "ses:email")), Way(Postbox("sendgrid", "sendgrid:1"))

@@ -13,10 +13,11 @@ from devstack.post_office import PostOffice
 from devstack.post_office.letters import Reply
 from tests.unit.messages import TAGS, a_message
 from tests.unit.web_servers import answering, json_reply, nobody, service_account
-from tocsin.channels import Channel, Credentials, fcm_access
+from tocsin.channels import fcm_access
 from tocsin.channels.fcm import BY_CODE, FcmPush
-from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
-from tocsin.rendering import Content
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
+from tocsin.channels.ways import Channel, Credentials
+from tocsin.content.plain import Content
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
 TOKEN = json_reply(200, {"access_token": "bearer-1", "expires_in": 3600, "token_type": "Bearer"})

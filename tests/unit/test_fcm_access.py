@@ -16,10 +16,11 @@ from devstack.post_office import PostOffice
 from devstack.post_office.letters import Reply
 from tests.unit.messages import a_message
 from tests.unit.web_servers import answering, json_reply, nobody, private_key, service_account
-from tocsin.channels import Credentials, fcm_access
+from tocsin.channels import fcm_access
 from tocsin.channels.fcm import FcmPush
 from tocsin.channels.fcm_access import BY_CODE, bearer_of, read
-from tocsin.outcomes import Accepted, Failure, FailureClass
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass
+from tocsin.channels.ways import Credentials
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_strict_json import plain_json
-from tocsin import strict_json
+from tocsin.foundation import strict_json
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
-from tocsin import gate
-from tocsin.gate import AwaitEvidence, Decision, End, Proven, Send
+from tocsin.delivery import gate
+from tocsin.delivery.gate import AwaitEvidence, Decision, End, Proven, Send
 from tocsin.store.outbox import Claimed
 
 LONG_AGO = WINDOW + timedelta(minutes=1)

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.html_places import problem_of
-from tocsin.rendering import Unrenderable
-from tocsin.templating import Template, problems_of, render
+from tocsin.content.html_safety import problem_of
+from tocsin.content.plain import Unrenderable
+from tocsin.content.templates import Template, problems_of, render
 
 ALLOWED = [
     "<p>{{ v }}</p>",

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from tests.unit.http_events import Answer, an_event, ask
-from tocsin import http, problems
-from tocsin.http import Endpoint, Request, Response, door
-from tocsin.outages import DatabaseUnavailable, Reason
-from tocsin.problems import Problem
+from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.http import door, problems
+from tocsin.http.door import Endpoint, Request, Response, door
+from tocsin.http.problems import Problem
 
 QUERY = [{"name": name, "in": "query"} for name in "abcdef"]
 SECRET = "postgres password hunter2 in /opt/python"
@@ -129,7 +129,7 @@ def test_why_the_database_is_out_of_reach_is_logged_without_the_words_of_the_err
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heard: list[dict[str, Any]] = []
-    monkeypatch.setattr(http.log, "error", lambda message, *, extra: heard.append(extra))
+    monkeypatch.setattr(door.log, "error", lambda message, *, extra: heard.append(extra))
 
     answer(raising(_unavailable(Reason.TOO_MANY_CONNECTIONS)))
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.api.sending import idempotency_key
-from tocsin.problems import Problem
+from tocsin.api.intents import idempotency_key
+from tocsin.http.problems import Problem
 
 
 @pytest.mark.parametrize(

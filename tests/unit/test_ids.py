@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.ids import as_uuid, uuid7
+from tocsin.foundation.ids import as_uuid, uuid7
 
 CANONICAL = "0193a000-0000-7000-8000-0000000000af"
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_intents import an_intent, wrong
-from tocsin.accept import FARTHEST_SEND, send_at_is_too_far
-from tocsin.intents import Intent
+from tocsin.intake.accept_intents import FARTHEST_SEND, send_at_is_too_far
+from tocsin.intake.intents import Intent
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

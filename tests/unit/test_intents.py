@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tocsin.intents import Intent, errors_of
+from tocsin.intake.intents import Intent, errors_of
 
 
 def an_intent(**fields: Any) -> dict[str, Any]:

@@ -9,31 +9,31 @@ from typing import Any
 import pytest
 
 from tests.unit.http_events import an_event, ask
+from tocsin.access.key_format import SCOPES
 from tocsin.api import (
-    asking,
-    assets,
-    gathering,
+    about,
+    events,
     inbox,
-    managing,
-    preferring,
-    providing,
-    sending,
-    service,
-    suppressing,
-    telling,
-    wording,
+    intents,
+    notifications,
+    people,
+    preferences,
+    providers,
+    suppressions,
+    templates,
+    watching,
 )
-from tocsin.cloud_events import BATCHED, STRUCTURED
-from tocsin.http import Endpoint, door
-from tocsin.keys import SCOPES
+from tocsin.http import assets
+from tocsin.http.door import Endpoint, door
+from tocsin.intake.cloud_events import BATCHED, STRUCTURED
 
-EVERY = service.every_endpoint()
+EVERY = about.every_endpoint()
 SERVED = {endpoint.route for endpoint in EVERY}
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    answer = ask(door(service.ENDPOINTS), an_event("GET /v1/openapi.json"))
+    answer = ask(door(about.ENDPOINTS), an_event("GET /v1/openapi.json"))
     assert answer.status == 200
     body: dict[str, Any] = answer.body
     return body
@@ -67,9 +67,9 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 
 def test_every_list_of_endpoints_is_served() -> None:
-    modules = (sending, telling, asking, inbox, preferring, managing, gathering, wording, suppressing, providing, service)
+    modules = (intents, events, notifications, inbox, preferences, people, watching, templates, suppressions, providers, about)
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
-    others = [*suppressing.PUBLIC_ENDPOINTS, *inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
+    others = [*suppressions.PUBLIC_ENDPOINTS, *inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
 
     assert {endpoint.route for endpoint in [*listed, *others]} == SERVED
 

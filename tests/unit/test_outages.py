@@ -3,8 +3,8 @@
 import pytest
 
 from tests.unit.source import ROOT
-from tocsin import outages
-from tocsin.outages import DatabaseUnavailable, Reason
+from tocsin.foundation import outages
+from tocsin.foundation.outages import DatabaseUnavailable, Reason
 
 AT = 'connection failed: connection to server at "10.0.0.7", port 5432 failed: '
 SAID = [

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin import cursors, paging
-from tocsin.http import Request
-from tocsin.problems import Problem
+from tocsin.http import cursors, paging
+from tocsin.http.door import Request
+from tocsin.http.problems import Problem
 
 AT = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.parameters import is_text, read_query
-from tocsin.problems import Problem
+from tocsin.http.parameters import is_text, read_query
+from tocsin.http.problems import Problem
 
 KNOWN = ["status", "limit", "cursor", "user_id"]
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.hostile_values import BREAKOUTS
-from tocsin import plain_text
-from tocsin.html_pieces import TooManyAttributes, pieces
+from tocsin.content import html_to_text
+from tocsin.content.html_tokens import TooManyAttributes, pieces
 
 PAGE = """<!doctype html><html><head><title>Not shown</title><style>p { x: "</p>" }</style></head>
 <body><h1>Your  order</h1><!-- not <b>shown</b> -->
@@ -51,7 +51,7 @@ class Oracle(HTMLParser):
 
 
 def html_to_text(page: str) -> str:
-    return plain_text.html_to_text(pieces(page))
+    return html_to_text.html_to_text(pieces(page))
 
 
 def test_a_page_becomes_what_its_reader_sees() -> None:

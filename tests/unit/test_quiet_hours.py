@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from tocsin import quiet_hours
+from tocsin.delivery import quiet_hours
 
 DAY = timedelta(days=1)
 MINUTE = timedelta(minutes=1)

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tests.unit.source import calls, modules
-from tocsin.recovery_hints import hint_for
+from tocsin.dead_letters.recovery_hints import hint_for
 
 FALLBACK = hint_for("something nobody wrote a hint for")
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_strict_json import plain_json
-from tocsin import rendering
-from tocsin.rendering import Unrenderable
+from tocsin.content import plain
+from tocsin.content.plain import Unrenderable
 
 LINE_BREAKS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029", "\x00", "\x7f", "\t"]
 
@@ -34,7 +34,7 @@ class Skeleton(HTMLParser):
 
 
 def test_title_and_message_are_shown_as_they_are() -> None:
-    content = rendering.render("order.shipped", {"title": "Shipped", "message": "It is on its way.\nSoon.\n\nBye"})
+    content = plain.render("order.shipped", {"title": "Shipped", "message": "It is on its way.\nSoon.\n\nBye"})
 
     assert content.title == "Shipped"
     assert content.text == "It is on its way.\nSoon.\n\nBye"
@@ -43,26 +43,26 @@ def test_title_and_message_are_shown_as_they_are() -> None:
 
 @pytest.mark.parametrize("line_break", LINE_BREAKS)
 def test_a_line_break_in_a_title_becomes_a_space(line_break: str) -> None:
-    content = rendering.render("t", {"title": f"Hi{line_break}Bcc: bob@example.com{line_break}"})
+    content = plain.render("t", {"title": f"Hi{line_break}Bcc: bob@example.com{line_break}"})
 
     assert content.title == "Hi Bcc: bob@example.com"
 
 
 @given(payloads)
 def test_no_title_ever_has_a_second_line_or_a_control_character(payload: dict[str, Any]) -> None:
-    title = rendering.render("order.shipped", payload).title
+    title = plain.render("order.shipped", payload).title
 
     assert len(title.splitlines()) <= 1
     assert not re.search(r"[\x00-\x1f\x7f\x85\u2028\u2029]", title)
-    assert len(title) <= rendering.MAX_TITLE
+    assert len(title) <= plain.MAX_TITLE
 
 
 @given(payloads)
 def test_no_payload_changes_the_tags_of_the_page(payload: dict[str, Any]) -> None:
-    page = rendering.render("order.shipped", payload).html
+    page = plain.render("order.shipped", payload).html
 
     skeleton = Skeleton(page)
-    assert set(skeleton.attributes) == {("charset", "utf-8"), ("dir", "auto"), ("style", rendering._LOOK)}
+    assert set(skeleton.attributes) == {("charset", "utf-8"), ("dir", "auto"), ("style", plain._LOOK)}
     assert skeleton.tags[:6] == ["html", "head", "meta", "body", "div", "h1"]
     assert set(skeleton.tags[6:]) <= {"p", "br"}
     tags = r"</?(?:!doctype html|html|head|meta|body|div|h1|p|br)(?: (?:dir|charset|style)=\"[^\"<>]*\")?>"
@@ -71,64 +71,64 @@ def test_no_payload_changes_the_tags_of_the_page(payload: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("place", ["title", "message", "other"])
 def test_markup_in_a_payload_is_shown_and_not_run(place: str) -> None:
-    page = rendering.render("t", {place: "<script>alert('x')</script> & \"q\""}).html
+    page = plain.render("t", {place: "<script>alert('x')</script> & \"q\""}).html
 
     assert "<script" not in page
     assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt; &amp; " in page
 
 
 def test_a_name_in_the_payload_cannot_carry_markup_either() -> None:
-    assert "<img" not in rendering.render("t", {"<img src=x onerror=alert(1)>": "x"}).html
+    assert "<img" not in plain.render("t", {"<img src=x onerror=alert(1)>": "x"}).html
 
 
 def test_20_000_characters_pass_and_one_more_is_unrenderable() -> None:
-    rendering.render("t", {"message": "x" * 20_000})
+    plain.render("t", {"message": "x" * 20_000})
 
     with pytest.raises(Unrenderable, match="20001 characters"):
-        rendering.render("t", {"message": "x" * 20_001})
+        plain.render("t", {"message": "x" * 20_001})
 
 
 def test_a_payload_that_is_only_long_in_its_lines_is_unrenderable_too() -> None:
     with pytest.raises(Unrenderable):
-        rendering.render("t", {f"field{n}": "x" * 1000 for n in range(20)})
+        plain.render("t", {f"field{n}": "x" * 1000 for n in range(20)})
 
 
 def test_a_long_title_is_cut_and_said_whole_in_the_text() -> None:
-    content = rendering.render("t", {"title": "x" * 500})
+    content = plain.render("t", {"title": "x" * 500})
 
     assert (content.title, content.text) == ("x" * 200, "x" * 500)
 
 
 def test_without_a_title_the_type_is_the_title() -> None:
     for payload in ({}, {"title": ""}, {"title": None}):
-        assert rendering.render("order.shipped", payload).title == "order.shipped"
+        assert plain.render("order.shipped", payload).title == "order.shipped"
 
 
 @pytest.mark.parametrize("title", ["\n", " ", "\r\n\t", "\u2028"])
 def test_a_title_of_nothing_but_space_counts_as_none(title: str) -> None:
-    content = rendering.render("order.shipped", {"title": title})
+    content = plain.render("order.shipped", {"title": title})
 
     assert content.title == "order.shipped"
     assert content.text == "order.shipped"
 
 
 def test_without_a_message_every_other_field_is_a_line_in_its_order() -> None:
-    content = rendering.render("t", {"title": "T", "order": 42, "paid": True, "lines": ["a", {"ü": None}]})
+    content = plain.render("t", {"title": "T", "order": 42, "paid": True, "lines": ["a", {"ü": None}]})
 
     assert content.text == 'order: 42\npaid: true\nlines: ["a", {"ü": null}]'
 
 
 @pytest.mark.parametrize("empty", [None, "", " \n", [], {}])
 def test_what_is_empty_is_as_good_as_absent(empty: Any) -> None:
-    content = rendering.render("t", {"title": "T", "message": empty, "note": empty, "order": 0, "paid": False})
+    content = plain.render("t", {"title": "T", "message": empty, "note": empty, "order": 0, "paid": False})
 
     assert (content.title, content.text) == ("T", "order: 0\npaid: false")
-    assert rendering.render("t", {"title": empty, "message": "M"}).title == "t"
+    assert plain.render("t", {"title": empty, "message": "M"}).title == "t"
 
 
 @pytest.mark.parametrize("payload", [{"title": "Shipped"}, {"title": "Shipped", "message": None, "note": ""}])
 def test_a_title_alone_is_one_line(payload: dict[str, Any]) -> None:
-    content = rendering.render("order.shipped", payload)
+    content = plain.render("order.shipped", payload)
 
     assert (content.title, content.text) == ("Shipped", "Shipped")
     assert content.html.count("Shipped") == 1
@@ -136,13 +136,13 @@ def test_a_title_alone_is_one_line(payload: dict[str, Any]) -> None:
 
 
 def test_an_event_with_a_title_alone_is_one_line_too_and_without_words_its_type_is() -> None:
-    assert rendering.event("t", {"title": "Shipped", "actor": "bob"}).html.count("Shipped") == 1
-    assert rendering.event("issue.opened", {"message": "", "actor": "bob"}).text == "issue.opened"
+    assert plain.event("t", {"title": "Shipped", "actor": "bob"}).html.count("Shipped") == 1
+    assert plain.event("issue.opened", {"message": "", "actor": "bob"}).text == "issue.opened"
 
 
 def test_a_type_with_line_breaks_makes_no_second_line_of_a_title() -> None:
-    assert rendering.render("t\r\nBcc: bob@example.com", {"message": "M"}).title == "t Bcc: bob@example.com"
-    assert rendering.render("\n", {"message": "M"}).title == "Notification"
+    assert plain.render("t\r\nBcc: bob@example.com", {"message": "M"}).title == "t Bcc: bob@example.com"
+    assert plain.render("\n", {"message": "M"}).title == "Notification"
 
 
 @pytest.mark.parametrize(
@@ -158,11 +158,11 @@ def test_a_type_with_line_breaks_makes_no_second_line_of_a_title() -> None:
     ],
 )
 def test_a_payload_has_words_if_anything_in_it_is_not_empty(payload: dict[str, Any], has_any: bool) -> None:
-    assert rendering.has_words(payload) is has_any
+    assert plain.has_words(payload) is has_any
 
 
 def test_a_link_is_a_button_that_says_where_it_leads() -> None:
-    content = rendering.render("t", {"title": "T", "message": "M", "url": "https://Shop.example/a?b=1&c='2'"})
+    content = plain.render("t", {"title": "T", "message": "M", "url": "https://Shop.example/a?b=1&c='2'"})
 
     assert (content.text, content.url) == ("M", "https://Shop.example/a?b=1&c='2'")
     (link,) = re.findall(r"<a ([^>]*)>([^<]*)</a>", content.html)
@@ -174,14 +174,14 @@ def test_a_link_is_a_button_that_says_where_it_leads() -> None:
     "url", ["javascript:alert(1)", "data:text/html,x", "/relative", "https://a b", 7, None, "", ["https://x"], {}]
 )
 def test_what_is_no_web_address_becomes_no_link(url: Any) -> None:
-    content = rendering.render("t", {"title": "T", "message": "M", "url": url})
+    content = plain.render("t", {"title": "T", "message": "M", "url": url})
 
     assert content.url == ""
     assert "<a" not in content.html
 
 
 def test_a_link_alone_is_said_under_the_name_of_its_type() -> None:
-    content = rendering.render("invoice", {"url": "https://shop.example/i/1"})
+    content = plain.render("invoice", {"url": "https://shop.example/i/1"})
 
     assert (content.title, content.text) == ("invoice", "invoice")
     assert "Open shop.example" in content.html
@@ -190,11 +190,11 @@ def test_a_link_alone_is_said_under_the_name_of_its_type() -> None:
 def test_each_part_finds_its_own_direction_and_a_long_word_is_broken() -> None:
     hebrew, arabic = "\u05d4\u05d6\u05de\u05e0\u05d4", "\u0645\u0631\u062d\u0628\u0627"
 
-    page = rendering.render("t", {"title": hebrew, "message": "x" * 500 + f"\n\n{arabic}"}).html
+    page = plain.render("t", {"title": hebrew, "message": "x" * 500 + f"\n\n{arabic}"}).html
 
     assert page.count('dir="auto"') == 3
     assert "overflow-wrap: anywhere" in page
 
 
 def test_line_breaks_of_windows_are_line_breaks() -> None:
-    assert '<p dir="auto">a<br>b</p><p dir="auto">c</p>' in rendering.render("t", {"message": "a\r\nb\r\n\r\nc"}).html
+    assert '<p dir="auto">a<br>b</p><p dir="auto">c</p>' in plain.render("t", {"message": "a\r\nb\r\n\r\nc"}).html

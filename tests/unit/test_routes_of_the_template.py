@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.unit.source import ROOT
-from tocsin.api import service
+from tocsin.api import about
 
 OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage"]
 
@@ -65,7 +65,7 @@ def test_a_function_gets_the_routes_it_serves(folder: str) -> None:
 def test_every_endpoint_has_a_route_and_every_route_an_endpoint() -> None:
     in_template = {route for routes in routes_by_folder().values() for route in routes}
 
-    assert in_template - {"$default"} == {endpoint.route for endpoint in service.every_endpoint()}
+    assert in_template - {"$default"} == {endpoint.route for endpoint in about.every_endpoint()}
 
 
 def test_whatever_no_route_matches_goes_to_intake() -> None:

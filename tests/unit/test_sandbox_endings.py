@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.provider_feedback import Named
-from tocsin.sandbox_endings import ending_of, event_of
+from tocsin.feedback.sandbox import ending_of, event_of
+from tocsin.feedback.ses_events import Named
 
 DOMAIN = "sandbox.tocsin.example"
 NAMED = Named(UUID(int=1), "email-address", 1, 1)

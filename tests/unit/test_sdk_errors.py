@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.channels.sdk_errors import classify, classify_preparation
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels.aws_errors import classify, classify_preparation
+from tocsin.channels.outcomes import Failure, FailureClass
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
 URL = "https://email.us-east-1.amazonaws.com"

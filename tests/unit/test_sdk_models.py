@@ -5,7 +5,7 @@ from typing import Any
 import botocore.session
 import pytest
 
-from tocsin.channels.sdk_errors import SES, SNS
+from tocsin.channels.aws_errors import SES, SNS
 
 OPERATIONS = [("sesv2", "SendEmail", SES), ("sns", "Publish", SNS), ("sns", "CreatePlatformEndpoint", SNS)]
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.unit.claims import NOW, a_claim
 from tests.world import Postbox
-from tocsin.channels import Way
-from tocsin.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
-from tocsin.rendering import Content
-from tocsin.send import BREAKS_AFTER, Course, Ready
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
+from tocsin.channels.ways import Way
+from tocsin.content.plain import Content
+from tocsin.delivery.send import BREAKS_AFTER, Course, Ready
 from tocsin.store.attempts import Opened
 
 SILENT = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "", timed_out=True)

@@ -13,10 +13,10 @@ from devstack.post_office import PostOffice
 from devstack.post_office.letters import Reply
 from tests.unit.messages import TAGS, a_message
 from tests.unit.web_servers import answering, json_reply, nobody
-from tocsin.channels import Channel, Credentials
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
 from tocsin.channels.sendgrid import BY_FIELD, SendGridEmail
-from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
-from tocsin.rendering import Content
+from tocsin.channels.ways import Channel, Credentials
+from tocsin.content.plain import Content
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
 CONFIG = {"from_email": "notify@example.com"}

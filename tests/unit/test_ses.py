@@ -3,8 +3,8 @@
 from botocore.stub import ANY
 
 from tests.unit.messages import a_message, scripted
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass
 from tocsin.channels.ses import SesEmail
-from tocsin.outcomes import Accepted, Failure, FailureClass
 
 
 def test_an_email_carries_its_words_its_tags_and_the_configuration_set() -> None:

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
-from tocsin import gate, settling
-from tocsin.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
-from tocsin.recovery_hints import hint_for
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
+from tocsin.dead_letters.recovery_hints import hint_for
+from tocsin.delivery import gate, settlement
 from tocsin.store.attempts import CUT_OFF, Opened
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
@@ -22,7 +22,7 @@ def failed(kind: FailureClass, pause: timedelta | None = None) -> Failure:
 
 
 def settled(outcome: Outcome, *, attempt: Opened = OPENED, claimed: Claimed | None = None) -> Settlement:
-    return settling.of_outcome(claimed or a_claim(), attempt, outcome, provider="ses", lane="ses:email", evidence_window=WINDOW)
+    return settlement.of_outcome(claimed or a_claim(), attempt, outcome, provider="ses", lane="ses:email", evidence_window=WINDOW)
 
 
 EVERY_OUTCOME = [Accepted("m-1"), NotSent("lease_running_out"), *(failed(kind) for kind in FailureClass)]
@@ -48,7 +48,7 @@ def test_every_outcome_either_ends_the_route_or_says_when_it_goes_on(outcome: Ou
 
 @pytest.mark.parametrize("decision", EVERY_DECISION, ids=str)
 def test_every_decision_either_ends_the_route_or_says_when_it_goes_on(decision: gate.End) -> None:
-    record = settling.of_decision(unanswered(WINDOW), decision)
+    record = settlement.of_decision(unanswered(WINDOW), decision)
 
     assert record.as_json()["ends"] == (record.status in ENDS)
     assert record.reason or record.status == "published"
@@ -111,7 +111,7 @@ def test_a_dead_letter_has_its_class_its_words_and_a_hint() -> None:
     ],
 )
 def test_a_lane_rests_as_long_as_its_trouble_deserves(failure: Failure, pause: timedelta) -> None:
-    assert settling.pause_of(failure) == pause
+    assert settlement.pause_of(failure) == pause
     assert settled(failure).delay == pause
 
 
@@ -135,7 +135,7 @@ IN_DOUBT = {
     ids=lambda end: end.reason,
 )
 def test_while_an_attempt_is_in_doubt_no_end_says_that_nothing_was_sent(end: gate.End, claimed: Claimed) -> None:
-    record = settling.of_decision(claimed, end)
+    record = settlement.of_decision(claimed, end)
 
     assert (record.status, record.reason, record.may_have_arrived) == ("dead_letter", "ambiguous", True)
     assert record.error_message.endswith(f"not sent again: {end.reason}")
@@ -144,7 +144,7 @@ def test_while_an_attempt_is_in_doubt_no_end_says_that_nothing_was_sent(end: gat
 
 @pytest.mark.parametrize("claimed", IN_DOUBT.values(), ids=IN_DOUBT.keys())
 def test_what_is_told_in_another_way_needs_no_person_and_keeps_the_doubt(claimed: Claimed) -> None:
-    record = settling.of_decision(claimed, gate.End("skipped", "dampened: told by digest d", is_told=True))
+    record = settlement.of_decision(claimed, gate.End("skipped", "dampened: told by digest d", is_told=True))
 
     assert (record.status, record.reason, record.may_have_arrived) == ("skipped", "dampened: told by digest d", True)
     assert (record.attempt_no, record.attempt_outcome) == ((2, "unknown") if claimed.attempt_open else (None, None))
@@ -154,8 +154,8 @@ def test_what_is_told_in_another_way_needs_no_person_and_keeps_the_doubt(claimed
 @pytest.mark.parametrize("classification", ["poison", "unrenderable", "permanent", "exhausted"])
 def test_a_dead_letter_of_any_cause_keeps_the_doubt(classification: str, claimed: Claimed) -> None:
     record = {
-        "poison": lambda: settling.of_decision(claimed, gate.End("dead_letter", "poison", "why")),
-        "unrenderable": lambda: settling.bury(claimed, "unrenderable", "why"),
+        "poison": lambda: settlement.of_decision(claimed, gate.End("dead_letter", "poison", "why")),
+        "unrenderable": lambda: settlement.bury(claimed, "unrenderable", "why"),
         "permanent": lambda: settled(failed(FailureClass.PERMANENT), claimed=claimed),
         "exhausted": lambda: settled(failed(FailureClass.TRANSIENT), claimed=claimed, attempt=Opened(UUID(int=1), 5, 5, NOW)),
     }[classification]()
@@ -173,7 +173,7 @@ def test_a_dead_letter_without_a_doubt_speaks_of_none() -> None:
 
 def test_an_attempt_has_the_words_of_its_own_failure_and_not_of_the_letter() -> None:
     refused = settled(failed(FailureClass.PERMANENT), claimed=IN_DOUBT["its answer is missing"])
-    silent = settling.of_decision(unanswered(WINDOW), gate.End("dead_letter", "ambiguous", gate.SILENCE))
+    silent = settlement.of_decision(unanswered(WINDOW), gate.End("dead_letter", "ambiguous", gate.SILENCE))
 
     assert (refused.attempt_no, refused.as_json()["attempt_error"]) == (3, "Code: words")
     assert (silent.attempt_no, silent.as_json()["attempt_error"]) == (2, CUT_OFF)
@@ -181,7 +181,7 @@ def test_an_attempt_has_the_words_of_its_own_failure_and_not_of_the_letter() -> 
 
 @pytest.mark.parametrize(("minutes", "is_announced"), [(5, True), (13, True), (16, False), (60, False)])
 def test_only_what_the_queue_can_delay_is_announced_and_the_rest_is_the_sweeps(minutes: int, is_announced: bool) -> None:
-    record = settling.of_decision(a_claim(), gate.Defer("x", NOW + timedelta(minutes=minutes)))
+    record = settlement.of_decision(a_claim(), gate.Defer("x", NOW + timedelta(minutes=minutes)))
 
     assert record.is_announced is is_announced
     assert record.is_deferral
@@ -191,7 +191,7 @@ def test_only_what_the_queue_can_delay_is_announced_and_the_rest_is_the_sweeps(m
 def test_a_deferral_forgets_no_attempt_that_was_never_answered(is_open: bool) -> None:
     claimed = unanswered(WINDOW) if is_open else a_claim()
 
-    record = settling.of_decision(claimed, gate.Defer("lane_stopped: x", NOW + timedelta(minutes=5)))
+    record = settlement.of_decision(claimed, gate.Defer("lane_stopped: x", NOW + timedelta(minutes=5)))
 
     assert record.awaits_evidence is is_open
     assert record.attempt_no is None or record.attempt_outcome == "unknown"
@@ -202,7 +202,7 @@ def test_a_deferral_forgets_no_attempt_that_was_never_answered(is_open: bool) ->
 def test_a_message_above_its_providers_rate_waits_at_no_cost(is_open: bool, minutes: int, is_announced: bool) -> None:
     claimed = unanswered(WINDOW) if is_open else a_claim()
 
-    record = settling.defer(claimed, "provider_rate_limit", timedelta(minutes=minutes))
+    record = settlement.defer(claimed, "provider_rate_limit", timedelta(minutes=minutes))
 
     assert (record.status, record.reason, record.is_deferral) == ("pending", "provider_rate_limit", True)
     assert (record.attempt_no, record.as_json()["uncounted"], record.awaits_evidence) == (None, 0, is_open)
@@ -211,13 +211,13 @@ def test_a_message_above_its_providers_rate_waits_at_no_cost(is_open: bool, minu
 
 @pytest.mark.parametrize("end", [gate.End("cancelled", "cancelled"), gate.End("dead_letter", "poison", "why")], ids=str)
 def test_an_end_closes_the_attempt_that_was_never_answered(end: gate.End) -> None:
-    record = settling.of_decision(unanswered(WINDOW), end)
+    record = settlement.of_decision(unanswered(WINDOW), end)
 
     assert (record.attempt_no, record.attempt_outcome) == (2, "unknown")
 
 
 def test_an_end_without_an_open_attempt_touches_none() -> None:
-    assert settling.of_decision(a_claim(), gate.End("skipped", "expired")).attempt_no is None
+    assert settlement.of_decision(a_claim(), gate.End("skipped", "expired")).attempt_no is None
 
 
 def test_a_long_error_is_cut_before_it_is_stored() -> None:
@@ -232,9 +232,9 @@ SOON = timedelta(seconds=3)
 @pytest.mark.parametrize(
     "record",
     [
-        lambda one: settling.of_decision(one, gate.Defer("lane_stopped: x", NOW + timedelta(hours=1), "ses:email")),
-        lambda one: settling.of_decision(one, gate.Defer("quiet_hours", NOW + timedelta(hours=8))),
-        lambda one: settling.defer(one, "provider_rate_limit", timedelta(minutes=30)),
+        lambda one: settlement.of_decision(one, gate.Defer("lane_stopped: x", NOW + timedelta(hours=1), "ses:email")),
+        lambda one: settlement.of_decision(one, gate.Defer("quiet_hours", NOW + timedelta(hours=8))),
+        lambda one: settlement.defer(one, "provider_rate_limit", timedelta(minutes=30)),
         lambda one: settled(failed(FailureClass.TRANSIENT), claimed=one),
         lambda one: settled(failed(FailureClass.CONFIGURATION), claimed=one),
         lambda one: settled(failed(FailureClass.THROTTLED, pause=timedelta(minutes=10)), claimed=one),
@@ -263,7 +263,7 @@ def test_evidence_is_awaited_beyond_expiry() -> None:
 
 def test_what_closed_its_lane_or_found_it_closed_is_found_by_the_lane() -> None:
     told_off = settled(failed(FailureClass.CONFIGURATION))
-    behind = settling.of_decision(a_claim(), gate.Defer("lane_stopped: x", NOW + SOON, "ses:email"))
-    elsewhere = settling.of_decision(a_claim(), gate.Defer("quiet_hours", NOW + SOON))
+    behind = settlement.of_decision(a_claim(), gate.Defer("lane_stopped: x", NOW + SOON, "ses:email"))
+    elsewhere = settlement.of_decision(a_claim(), gate.Defer("quiet_hours", NOW + SOON))
 
     assert [one.waits_for for one in (told_off, behind, elsewhere)] == ["ses:email", "ses:email", None]

@@ -7,9 +7,9 @@ import pytest
 from botocore.stub import ANY
 
 from tests.unit.messages import a_message, scripted
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass
 from tocsin.channels.sns import MAX_SMS, SnsPush, SnsSms
-from tocsin.outcomes import Accepted, Failure, FailureClass
-from tocsin.rendering import Content
+from tocsin.content.plain import Content
 
 APPLICATIONS = {"fcm": "arn:aws:sns:us-east-1:1:app/GCM/ours", "apns": ""}
 ENDPOINT = "arn:aws:sns:us-east-1:1:endpoint/GCM/ours/1"

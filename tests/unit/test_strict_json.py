@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin import strict_json
-from tocsin.strict_json import InvalidJson, UnsafeJson
+from tocsin.foundation import strict_json
+from tocsin.foundation.strict_json import InvalidJson, UnsafeJson
 
 plain_json = st.recursive(
     st.none()

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.templating import Template, render
+from tocsin.content.templates import Template, render
 
 
 def made(channel: str, subject: str | None, body: str) -> Template:

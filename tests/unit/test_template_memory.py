@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.cage import Cage
 from tests.unit.hostile_templates import BOMBS
 from tests.unit.template_grammar import PAYLOAD, templates
-from tocsin.template_limits import MAX_OUTPUT, MAX_SECONDS
+from tocsin.content.liquid_limits import MAX_OUTPUT, MAX_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process cannot be held to its memory")
 

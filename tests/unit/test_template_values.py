@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from tests.unit.test_strict_json import plain_json
-from tocsin.template_values import escaped_size, shown, size_of
+from tocsin.content.liquid_values import escaped_size, shown, size_of
 
 ENDLESS = 10**9
 

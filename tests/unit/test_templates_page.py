@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from tocsin import html_pieces, template_language, template_limits, templating
-from tocsin.html_places import problem_of
-from tocsin.rendering import Unrenderable
-from tocsin.template_filters import FILTERS
-from tocsin.templating import Template, render
+from tocsin.content import html_tokens, liquid, liquid_limits, templates
+from tocsin.content.html_safety import problem_of
+from tocsin.content.liquid_filters import FILTERS
+from tocsin.content.plain import Unrenderable
+from tocsin.content.templates import Template, render
 
 PAGE = (Path(__file__).parents[2] / "docs" / "templates.md").read_text()
 
@@ -29,19 +29,19 @@ def test_its_limits_are_ours() -> None:
     table = section("The language").rpartition("| limit | |")[2]
 
     assert [int(number.replace(",", "")) for number in re.findall(r"\| .* \| (?:±2\^)?([0-9,]+) ?.*\|", table)] == [
-        template_limits.MAX_OUTPUT,
-        template_limits.MAX_OUTPUT,
-        template_limits.MAX_ITEMS,
-        template_limits.MAX_NUMBER.bit_length() - 1,
-        template_limits.MAX_ITERATIONS,
-        template_limits.MAX_MADE,
-        template_limits.MAX_SECONDS,
-        template_limits.MAX_PAYLOAD,
-        templating.MAX_SOURCE,
-        html_pieces.MAX_ATTRIBUTES,
+        liquid_limits.MAX_OUTPUT,
+        liquid_limits.MAX_OUTPUT,
+        liquid_limits.MAX_ITEMS,
+        liquid_limits.MAX_NUMBER.bit_length() - 1,
+        liquid_limits.MAX_ITERATIONS,
+        liquid_limits.MAX_MADE,
+        liquid_limits.MAX_SECONDS,
+        liquid_limits.MAX_PAYLOAD,
+        templates.MAX_SOURCE,
+        html_tokens.MAX_ATTRIBUTES,
     ]
-    assert f"of which {template_language.MAX_MARKS:,} in tags" in table
-    assert f"{template_language.MAX_MARK} in each; blocks {template_language.MAX_NESTING} deep" in table
+    assert f"of which {liquid.MAX_MARKS:,} in tags" in table
+    assert f"{liquid.MAX_MARK} in each; blocks {liquid.MAX_NESTING} deep" in table
 
 
 def test_its_filters_are_ours() -> None:

@@ -4,10 +4,10 @@ from uuid import UUID
 
 import pytest
 
-from tocsin import templating
-from tocsin.rendering import Content, Unrenderable
-from tocsin.template_cache import Cache
-from tocsin.templating import Template, problems_of, render, variables_used
+from tocsin.content import templates
+from tocsin.content.liquid_cache import Cache
+from tocsin.content.plain import Content, Unrenderable
+from tocsin.content.templates import Template, problems_of, render, variables_used
 
 
 def made(channel: str, subject: str | None, body: str, text: str | None = None, number: int = 1) -> Template:
@@ -77,13 +77,13 @@ def test_two_versions_are_never_taken_for_each_other_even_with_one_id() -> None:
 
 
 def test_a_compiled_template_is_kept_and_the_oldest_make_room() -> None:
-    templates = [made("sms", None, "x", number=number) for number in range(templating.MAX_CACHED + 10)]
+    templates = [made("sms", None, "x", number=number) for number in range(templates.MAX_CACHED + 10)]
 
     for template in templates:
         render(template, {})
 
-    assert len(templating._CACHE) == templating.MAX_CACHED
-    assert [template in templating._CACHE for template in templates] == [False] * 10 + [True] * templating.MAX_CACHED
+    assert len(templates._CACHE) == templates.MAX_CACHED
+    assert [template in templates._CACHE for template in templates] == [False] * 10 + [True] * templates.MAX_CACHED
 
 
 def test_a_large_template_takes_the_room_of_many_small_ones() -> None:
@@ -93,7 +93,7 @@ def test_a_large_template_takes_the_room_of_many_small_ones() -> None:
     for template in [*small, *large]:
         render(template, {})
 
-    assert [template in templating._CACHE for template in [small[-1], *large]] == [False, False, True, True, True, True]
+    assert [template in templates._CACHE for template in [small[-1], *large]] == [False, False, True, True, True, True]
 
 
 def test_what_is_heavier_than_all_the_room_there_is_is_made_and_not_kept() -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.unit.hostile_templates import BOMBS, REFUSED
 from tests.unit.hostile_values import BREAKOUTS, BREAKS, INJECTIONS, LINKS
-from tocsin import template_limits
-from tocsin.rendering import Content, Unrenderable
-from tocsin.templating import Template, problems_of, render
+from tocsin.content import liquid_limits
+from tocsin.content.plain import Content, Unrenderable
+from tocsin.content.templates import Template, problems_of, render
 
 PAGE = """<!doctype html><html><head><title>{{ v }}</title><style>p { color: red }</style></head><body>
 <!--[if mso]><b title="{{ v }}">{{ v }}</b><![endif]--><!-- {{ v }} -->
@@ -136,11 +136,11 @@ def test_a_template_that_grows_or_spins_is_stopped_in_time(source: str, payload:
     with pytest.raises(Unrenderable, match=reason):
         rendered(source, payload)
 
-    assert time.thread_time() - began < 2 * template_limits.MAX_SECONDS
+    assert time.thread_time() - began < 2 * liquid_limits.MAX_SECONDS
 
 
 def test_a_rendering_within_every_other_limit_is_stopped_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(template_limits, "MAX_SECONDS", 0.05)
+    monkeypatch.setattr(liquid_limits, "MAX_SECONDS", 0.05)
     body = "{% for i in (1..9999) %}{% assign x = v | upcase | downcase | upcase %}{% endfor %}y"
 
     with pytest.raises(Unrenderable, match=r"it takes more than 0\.05 s"):
@@ -159,9 +159,9 @@ def test_what_filters_make_is_counted_over_all_parts_of_a_message() -> None:
 def test_time_that_went_to_other_locales_is_gone() -> None:
     slow, quick = made("{% for i in (1..9999) %}{% assign x = v | upcase %}{% endfor %}y"), made("{{ v }}")
 
-    assert render(quick, {"v": "y"}, used_seconds=template_limits.MAX_SECONDS).html == "y"
+    assert render(quick, {"v": "y"}, used_seconds=liquid_limits.MAX_SECONDS).html == "y"
     with pytest.raises(Unrenderable, match="it takes more than 1 s of the processor's time"):
-        render(slow, {"v": "y"}, used_seconds=template_limits.MAX_SECONDS)
+        render(slow, {"v": "y"}, used_seconds=liquid_limits.MAX_SECONDS)
 
 
 @pytest.mark.parametrize(("source", "reason"), REFUSED, ids=lambda one: one[:40])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tocsin.timeline import shown, timeline
+from tocsin.delivery.timeline import shown, timeline
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
+from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
 
 SECRET = b"a secret of the installation"
 TENANT = UUID("00000000-0000-7000-8000-000000000001")

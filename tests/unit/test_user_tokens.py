@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin import keys
-from tocsin.user_tokens import Person, looks_like, sign, verify
+from tocsin.access import key_format
+from tocsin.access.user_tokens import Person, looks_like, sign, verify
 
 SECRET = b"a secret of the installation"
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -173,8 +173,8 @@ def test_what_is_far_too_long_is_not_even_looked_at() -> None:
 
 
 def test_tokens_and_keys_cannot_be_taken_for_each_other() -> None:
-    key = keys.mint(UUID(int=7), "live").plain
+    key = key_format.mint(UUID(int=7), "live").plain
 
     assert (looks_like(_token()), looks_like(key), looks_like("")) == (True, False, False)
-    assert not keys.is_well_formed(_token())
+    assert not key_format.is_well_formed(_token())
     assert verify(key, SECRET, now=NOW) is None

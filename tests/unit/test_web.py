@@ -11,11 +11,11 @@ import pytest
 from devstack.post_office.letters import Reply, Silence
 from tests.unit.certificates import make_certificate
 from tests.unit.web_servers import answering, nobody, silent_port, speaking, tls_server
-from tocsin.channels import web
-from tocsin.channels.web import WebFailure, post
+from tocsin.channels import http_client
+from tocsin.channels.http_client import WebFailure, post
 
 
-def asked(url: str, *, timeout: float = 5, headers: dict[str, str] | None = None, body: bytes = b"{}") -> web.Reply:
+def asked(url: str, *, timeout: float = 5, headers: dict[str, str] | None = None, body: bytes = b"{}") -> http_client.Reply:
     return post(url, headers=headers or {}, body=body, timeout=timeout)
 
 
@@ -45,7 +45,7 @@ def test_the_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatc
         assert asked(server.url).status == 200
 
 
-@pytest.mark.parametrize("length", [web.MAX_REPLY, web.MAX_REPLY + 1, 10 * web.MAX_REPLY])
+@pytest.mark.parametrize("length", [http_client.MAX_REPLY, http_client.MAX_REPLY + 1, 10 * http_client.MAX_REPLY])
 def test_no_more_than_64_kib_of_an_answer_are_read(length: int) -> None:
     with answering(Reply(200, b"x" * length, "text/plain")) as server:
         assert len(asked(server.url).body) == 65_536
@@ -76,7 +76,7 @@ def test_a_name_without_an_address_is_a_matter_of_connecting() -> None:
 
 
 def test_a_connection_that_is_not_answered_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.1)
     with silent_port() as url:
         began = time.monotonic()
         with pytest.raises(WebFailure) as failed:
@@ -90,7 +90,7 @@ def test_the_next_address_of_a_name_is_tried_when_one_is_dead(monkeypatch: pytes
     with answering(Reply(200, b"", "text/plain")) as server, silent_port() as dead:
         ports = [int(url.rpartition(":")[2]) for url in (dead, server.url)]
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
-        monkeypatch.setattr(web, "CONNECT_SECONDS", 0.4)
+        monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.4)
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
 
         assert asked("http://provider.example/").status == 200
@@ -184,4 +184,4 @@ def test_a_certificate_that_does_not_vouch_for_the_server_ends_it_before_anythin
 
 def trust(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:
     context = ssl.create_default_context(cafile=str(certificate))
-    monkeypatch.setattr(web, "_tls", lambda: context)
+    monkeypatch.setattr(http_client, "_tls", lambda: context)

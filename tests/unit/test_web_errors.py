@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from devstack.post_office.letters import Reply as Said
 from devstack.post_office.letters import Silence
 from tests.unit.web_servers import answering, nobody
-from tocsin.channels import web_errors
-from tocsin.channels.web import Reply
-from tocsin.outcomes import Failure, FailureClass
+from tocsin.channels import http_errors
+from tocsin.channels.http_client import Reply
+from tocsin.channels.outcomes import Failure, FailureClass
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
 SURE = {400: PERMANENT, 413: PERMANENT, 422: PERMANENT, 429: THROTTLED, 503: TRANSIENT}
@@ -19,7 +19,7 @@ SURE |= dict.fromkeys((301, 307, 308, 401, 403, 404, 405, 406, 415), CONFIGURATI
 
 
 def judged(status: int, code: str = "", words: str = "", *, retry_after: str = "", recipient: str = "") -> Failure:
-    return web_errors.failure(Reply(status, {"retry-after": retry_after}, b""), code, words, {}, recipient=recipient)
+    return http_errors.failure(Reply(status, {"retry-after": retry_after}, b""), code, words, {}, recipient=recipient)
 
 
 @pytest.mark.parametrize("status", range(200, 600))
@@ -29,7 +29,7 @@ def test_an_answer_without_a_known_code_is_judged_by_its_status(status: int) -> 
 
 
 def ask(url: str, **headers: str) -> Reply | Failure:
-    return web_errors.ask(url, headers=headers, body=b"{}", timeout=0.2)
+    return http_errors.ask(url, headers=headers, body=b"{}", timeout=0.2)
 
 
 def test_no_connection_is_sure_and_no_answer_is_not() -> None:
@@ -56,13 +56,13 @@ def test_whatever_nobody_foresaw_is_ambiguous(monkeypatch: pytest.MonkeyPatch) -
     def break_down(*_: object, **__: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("tocsin.channels.web.post", break_down)
+    monkeypatch.setattr("tocsin.channels.http_client.post", break_down)
 
     assert ask(nobody()) == Failure(AMBIGUOUS, "RuntimeError", "")
 
 
 def test_a_step_that_sends_nothing_leaves_no_doubt_and_blames_no_message() -> None:
-    kinds = {kind: web_errors.of_preparation(Failure(kind, "x", "y")).kind for kind in FailureClass}
+    kinds = {kind: http_errors.of_preparation(Failure(kind, "x", "y")).kind for kind in FailureClass}
 
     assert kinds == {kind: kind for kind in FailureClass} | {AMBIGUOUS: TRANSIENT, PERMANENT: CONFIGURATION}
 
@@ -84,12 +84,12 @@ def test_a_message_is_kept_short_and_does_not_name_the_recipient() -> None:
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"null", b'{"a": ', b"[" * 60_000, b"\xff\xfe"])
 def test_an_answer_that_is_no_object_says_nothing(body: bytes) -> None:
-    assert web_errors.answered(Reply(200, {}, body)) == {}
+    assert http_errors.answered(Reply(200, {}, body)) == {}
 
 
 @given(st.binary(max_size=200))
 def test_no_answer_breaks_the_reader(body: bytes) -> None:
-    assert isinstance(web_errors.answered(Reply(200, {}, body)), dict)
+    assert isinstance(http_errors.answered(Reply(200, {}, body)), dict)
 
 
 def test_an_answer_is_given_as_it_came() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from tests.unit.messages import a_message
 from tests.unit.test_sns import ENDPOINT, Recorder
-from tocsin.channels import Credentials
 from tocsin.channels.fcm import _push
+from tocsin.channels.fit import email_text, push_words, sms_text
 from tocsin.channels.sendgrid import SendGridEmail
 from tocsin.channels.ses import _simple
 from tocsin.channels.sns import SnsPush
-from tocsin.channels.words import email_text, push_words, sms_text
-from tocsin.rendering import Content
+from tocsin.channels.ways import Credentials
+from tocsin.content.plain import Content
 
 URL = "https://shop.example/orders/A-17"
 LINKED = Content("Shipped", "It is on its way.", "<p>It is on its way.</p>", URL)

@@ -8,11 +8,11 @@ from uuid import UUID
 import psycopg
 from pydantic import StrictBool, model_validator
 
-from tocsin import http, paging, problems
-from tocsin.database import tenant_round_trip, tenant_transaction
-from tocsin.http import Endpoint, Response, Visit
-from tocsin.ids import as_uuid
-from tocsin.intents import Closed, Moment
+from tocsin.foundation.database import tenant_round_trip, tenant_transaction
+from tocsin.foundation.ids import as_uuid
+from tocsin.http import door, paging, problems
+from tocsin.http.door import Endpoint, Response, Visit
+from tocsin.intake.intents import Closed, Moment
 from tocsin.store import notifications
 from tocsin.store.notifications import COUNT_CAP, Change, View
 
@@ -48,13 +48,13 @@ def list_inbox(visit: Visit) -> Response:
     with tenant_round_trip(visit.conn, visit.tenant_id):
         cursor = notifications.list_page(visit.conn, visit.tenant_id, visit.user_id, view, limit=limit + 1, after=after)
     page = paging.page(cursor.fetchall(), limit, shown=_shown, place=lambda row: (row["shown_at"], row["id"]))
-    return http.conditional(visit.request, page)
+    return door.conditional(visit.request, page)
 
 
 def unread_count(visit: Visit) -> Response:
     with tenant_round_trip(visit.conn, visit.tenant_id):
         cursor = notifications.count_unread(visit.conn, visit.tenant_id, visit.user_id)
-    return http.conditional(visit.request, Response(200, _badge(cursor.fetchone())))
+    return door.conditional(visit.request, Response(200, _badge(cursor.fetchone())))
 
 
 def wait_for_news(visit: Visit) -> Response:
@@ -109,7 +109,7 @@ def _news(visit: Visit) -> Response:
         rows = notifications.list_page(visit.conn, visit.tenant_id, visit.user_id, View(), limit=WATCHED_ROWS, after=None)
     seen = [[row["id"], row["unread"], row["shown_at"], row["saved_at"]] for row in rows]
     badge = _badge(count.fetchone())
-    answer = http.conditional(visit.request, Response(200, [badge, seen]))
+    answer = door.conditional(visit.request, Response(200, [badge, seen]))
     return Response(answer.status, badge if answer.status == 200 else None, answer.headers)
 
 

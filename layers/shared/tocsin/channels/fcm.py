@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from tocsin.channels import Credentials, Message, fcm_access, web_errors
-from tocsin.channels.web import CONNECT_SECONDS, Reply
-from tocsin.channels.web_errors import A, C, H, P, T
-from tocsin.channels.words import push_words
-from tocsin.outcomes import Accepted, Failure, Outcome
+from tocsin.channels import fcm_access, http_errors
+from tocsin.channels.fit import push_words
+from tocsin.channels.http_client import CONNECT_SECONDS, Reply
+from tocsin.channels.http_errors import A, C, H, P, T
+from tocsin.channels.outcomes import Accepted, Failure, Outcome
+from tocsin.channels.ways import Credentials, Message
 
 BASE_URL = "https://fcm.googleapis.com"
 TOKEN_SECONDS = 2.0  # for the token's answer; with connecting it leaves a message most of its time
@@ -52,7 +53,7 @@ class FcmPush:
         try:
             account = fcm_access.read(self.credentials.api_key)
         except fcm_access.Unusable as reason:
-            return web_errors.not_configured(str(reason))
+            return http_errors.not_configured(str(reason))
         bearer = fcm_access.bearer_of(account, self.token_url, timeout=min(TOKEN_SECONDS, self.timeout))
         if isinstance(bearer, Failure):
             return bearer
@@ -60,7 +61,7 @@ class FcmPush:
         if left < min(LEAST_SECONDS, self.timeout / 2):
             return Failure(T, "SlowToken", "getting a token left no time for the message; the next try has the token")
         project = quote(str(self.config.get("project_id") or account.project_id), safe="")
-        reply = web_errors.ask(
+        reply = http_errors.ask(
             f"{self.base_url.rstrip('/')}/v1/projects/{project}/messages:send",
             headers={"Authorization": f"Bearer {bearer}", "Content-Type": "application/json"},
             body=json.dumps({"message": _push(message)}).encode(),
@@ -80,13 +81,13 @@ def _push(message: Message) -> dict[str, Any]:
 
 
 def _outcome(reply: Reply, recipient: str) -> Outcome:
-    answer = web_errors.answered(reply)
+    answer = http_errors.answered(reply)
     if reply.status == 200 and isinstance(answer.get("name"), str):
         return Accepted(answer["name"])
     error = answer.get("error")
     error = error if isinstance(error, dict) else {}
     code = _code(error)
-    failure = web_errors.failure(reply, code, str(error.get("message") or ""), BY_CODE, recipient=recipient)
+    failure = http_errors.failure(reply, code, str(error.get("message") or ""), BY_CODE, recipient=recipient)
     return replace(failure, device_gone=code == "UNREGISTERED")
 
 

@@ -8,9 +8,9 @@ from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from tocsin.channels import web_errors
-from tocsin.channels.web_errors import C, H, T
-from tocsin.outcomes import Failure
+from tocsin.channels import http_errors
+from tocsin.channels.http_errors import C, H, T
+from tocsin.channels.outcomes import Failure
 
 TOKEN_URL = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address, not a secret
 SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
@@ -76,20 +76,20 @@ def _ask(account: ServiceAccount, token_url: str, timeout: float) -> str | Failu
     try:
         claim = _signed_claim(account, token_url, int(now))
     except Unusable as reason:
-        return web_errors.not_configured(str(reason))
-    reply = web_errors.ask(
+        return http_errors.not_configured(str(reason))
+    reply = http_errors.ask(
         token_url,
         headers={"Content-Type": "application/x-www-form-urlencoded"},
         body=urlencode({"grant_type": GRANT, "assertion": claim}).encode(),
         timeout=timeout,
     )
     if isinstance(reply, Failure):
-        return web_errors.of_preparation(reply)
-    answer = web_errors.answered(reply)
+        return http_errors.of_preparation(reply)
+    answer = http_errors.answered(reply)
     bearer, lasts = answer.get("access_token"), answer.get("expires_in")
     if reply.status != 200 or not isinstance(bearer, str) or not bearer:
         code, words = str(answer.get("error") or ""), str(answer.get("error_description") or "")
-        return web_errors.of_preparation(web_errors.failure(reply, code, words, BY_CODE, recipient=""))
+        return http_errors.of_preparation(http_errors.failure(reply, code, words, BY_CODE, recipient=""))
     if isinstance(lasts, int):
         _keep(_name(account, token_url), bearer, now + lasts - SPARE)
     return bearer

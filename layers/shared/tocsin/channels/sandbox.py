@@ -1,8 +1,8 @@
 """Where messages of test keys end: accepted, and going nowhere."""
 
-from tocsin.channels import Message
-from tocsin.ids import uuid7
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message
+from tocsin.foundation.ids import uuid7
 
 
 class Sandbox:

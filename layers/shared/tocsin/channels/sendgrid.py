@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tocsin.channels import Credentials, Message, web_errors
-from tocsin.channels.web import Reply
-from tocsin.channels.web_errors import C, H
-from tocsin.channels.words import email_text
-from tocsin.outcomes import Accepted, Failure, Outcome
+from tocsin.channels import http_errors
+from tocsin.channels.fit import email_text
+from tocsin.channels.http_client import Reply
+from tocsin.channels.http_errors import C, H
+from tocsin.channels.outcomes import Accepted, Failure, Outcome
+from tocsin.channels.ways import Credentials, Message
 
 BASE_URL = "https://api.sendgrid.com"
 # SendGrid has no error codes but names the field at fault. These hold nothing but our configuration.
@@ -30,8 +31,8 @@ class SendGridEmail:
 
     def send(self, message: Message) -> Outcome:
         if not self.credentials.api_key or not self.config.get("from_email"):
-            return web_errors.not_configured("SendGrid needs an API key and from_email")
-        reply = web_errors.ask(
+            return http_errors.not_configured("SendGrid needs an API key and from_email")
+        reply = http_errors.ask(
             f"{self.base_url.rstrip('/')}/v3/mail/send",
             headers={"Authorization": f"Bearer {self.credentials.api_key}", "Content-Type": "application/json"},
             body=json.dumps(self._mail(message)).encode(),
@@ -61,10 +62,10 @@ class SendGridEmail:
 
 
 def _failure(reply: Reply, recipient: str) -> Failure:
-    errors = web_errors.answered(reply).get("errors")
+    errors = http_errors.answered(reply).get("errors")
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
     field, words = str(first.get("field") or "").split(".")[0], str(first.get("message") or "")
-    failure = web_errors.failure(reply, field, words, BY_FIELD, recipient=recipient)
+    failure = http_errors.failure(reply, field, words, BY_FIELD, recipient=recipient)
     if reply.status == 401 and _OUT_OF_CREDITS in words:  # said with the status of a wrong key
-        return replace(failure, kind=H, code="OutOfCredits", pause=web_errors.QUOTA_PAUSE)
+        return replace(failure, kind=H, code="OutOfCredits", pause=http_errors.QUOTA_PAUSE)
     return failure

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tocsin.channels import Message, sdk_errors
-from tocsin.channels.words import email_text
-from tocsin.outcomes import Accepted, Outcome
+from tocsin.channels import aws_errors
+from tocsin.channels.fit import email_text
+from tocsin.channels.outcomes import Accepted, Outcome
+from tocsin.channels.ways import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class SesEmail:
             )
             return Accepted(answer["MessageId"])
         except Exception as error:
-            return sdk_errors.classify("ses", error)
+            return aws_errors.classify("ses", error)
 
 
 def _simple(message: Message) -> dict[str, Any]:

@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from tocsin.channels import Message, sdk_errors
-from tocsin.channels.words import push_words, sms_text
-from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
+from tocsin.channels import aws_errors
+from tocsin.channels.fit import push_words, sms_text
+from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
+from tocsin.channels.ways import Message
 
 MAX_SMS = 1_600  # what SNS takes, in characters
 
@@ -28,7 +29,7 @@ class SnsSms:
             )
             return Accepted(answer["MessageId"])
         except Exception as error:
-            return sdk_errors.classify("sns", error)
+            return aws_errors.classify("sns", error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +53,12 @@ class SnsPush:
                     )
                 endpoint = made = self._make_endpoint(application, message.device_token)
         except Exception as error:  # every way to fail has a class; see sdk_errors
-            return sdk_errors.classify_preparation("sns", error)
+            return aws_errors.classify_preparation("sns", error)
         try:
             answer = self.client.publish(TargetArn=endpoint, MessageStructure="json", Message=_push_body(message))
             return Accepted(answer["MessageId"], endpoint_arn=made)
         except Exception as error:
-            return sdk_errors.classify("sns", error)
+            return aws_errors.classify("sns", error)
 
     def _make_endpoint(self, application: str, token: str) -> str:
         answer = self.client.create_platform_endpoint(PlatformApplicationArn=application, Token=token)

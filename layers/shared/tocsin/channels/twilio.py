@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from tocsin.channels import Credentials, Message, web_errors
-from tocsin.channels.web import Reply
-from tocsin.channels.web_errors import C, H, P
-from tocsin.channels.words import sms_text
-from tocsin.outcomes import Accepted, Failure, Outcome
+from tocsin.channels import http_errors
+from tocsin.channels.fit import sms_text
+from tocsin.channels.http_client import Reply
+from tocsin.channels.http_errors import C, H, P
+from tocsin.channels.outcomes import Accepted, Failure, Outcome
+from tocsin.channels.ways import Credentials, Message
 
 BASE_URL = "https://api.twilio.com"
 MAX_SMS = 1_600  # what Twilio takes, in characters
@@ -57,9 +58,9 @@ class TwilioSms:
         user, secret = self.credentials.api_key, self.credentials.api_secret
         account, sender = str(self.config.get("account_sid") or user), self._sender()
         if not user or not secret or not sender:
-            return web_errors.not_configured("Twilio needs a SID, its secret, and from or messaging_service_sid")
+            return http_errors.not_configured("Twilio needs a SID, its secret, and from or messaging_service_sid")
         words = {"To": message.phone, "Body": sms_text(message.content, MAX_SMS), **sender}
-        reply = web_errors.ask(
+        reply = http_errors.ask(
             f"{self.base_url.rstrip('/')}/2010-04-01/Accounts/{quote(account, safe='')}/Messages.json",
             headers={
                 "Authorization": f"Basic {b64encode(f'{user}:{secret}'.encode()).decode()}",
@@ -77,10 +78,10 @@ class TwilioSms:
 
 
 def _outcome(reply: Reply, recipient: str) -> Outcome:
-    answer = web_errors.answered(reply)
+    answer = http_errors.answered(reply)
     if 200 <= reply.status < 300 and isinstance(answer.get("sid"), str):
         return Accepted(answer["sid"])
     code = str(answer.get("code") or "")
-    failure = web_errors.failure(reply, code, str(answer.get("message") or ""), BY_CODE, recipient=recipient)
-    pause = web_errors.QUOTA_PAUSE if code == _OF_THE_DAY else None
+    failure = http_errors.failure(reply, code, str(answer.get("message") or ""), BY_CODE, recipient=recipient)
+    pause = http_errors.QUOTA_PAUSE if code == _OF_THE_DAY else None
     return replace(failure, pause=pause, opted_out=code == _OPTED_OUT)

@@ -8,7 +8,7 @@ from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from tocsin.dampening import HOUR, HOURLY_LIMIT, THREAD_WINDOW, State
+from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW, State
 from tocsin.store.outbox import Claimed
 
 

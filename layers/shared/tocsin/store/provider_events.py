@@ -9,7 +9,7 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from tocsin.provider_feedback import RANKS, ProviderEvent
+from tocsin.feedback.ses_events import RANKS, ProviderEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,112 @@
+"""The service itself: is it up, is it ready, what does it offer; and what to say about everything else."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from psycopg import errors
+
+from tocsin.foundation import database
+from tocsin.http import problems
+from tocsin.http.door import Endpoint, Request, Response
+from tocsin.http.problems import Problem
+from tocsin.store import migrations
+
+
+def get_health(request: Request) -> Response:
+    return Response(200, {"status": "ok"})
+
+
+def get_ready(request: Request) -> Response:
+    """Ready when the schema has all that this code needs; what a newer release added to it does not matter."""
+    behind = problems.unavailable("The database schema is not the one this version needs.", retry_after=10)
+    try:
+        schema = database.run(migrations.schema)
+    except (errors.UndefinedTable, errors.InsufficientPrivilege):  # no migration has been here yet, or none that lets us look
+        raise behind from None
+    if not schema.has_expected:
+        raise behind
+    return Response(200, {"status": "ready", "schema": schema.latest})
+
+
+def get_openapi(request: Request) -> Response:
+    from tocsin.http.openapi import document  # noqa: PLC0415 - rarely asked for
+
+    return Response(200, document(every_endpoint()))
+
+
+def otherwise(request: Request) -> Response:
+    """No route matched: say whether the path is unknown or only the method is."""
+    methods = methods_at(request.path)
+    allowed = ", ".join(sorted(methods))
+    if methods and request.method == "OPTIONS":
+        # API Gateway answers preflights itself, but hands them on where a catch-all route takes every method
+        return Response(204, None, {"Allow": allowed})
+    if methods and request.method not in methods:
+        raise Problem(
+            405, "method-not-allowed", "The method is not allowed here", f"This path takes {allowed}.", headers={"Allow": allowed}
+        )
+    if request.path.endswith("/") and methods_at(request.path.rstrip("/")):
+        raise problems.not_found("resource; leave out the slash at the end of the path")
+    raise problems.not_found("resource; GET /v1/openapi.json lists what there is")
+
+
+def methods_at(path: str) -> set[str]:
+    """What the path takes, whichever door serves it. Where several fit, the one with the most of its names spelt out counts."""
+    fitting = [one for one in _places() if one.pattern.fullmatch(path)]
+    return min(fitting, key=lambda one: one.variables).methods if fitting else set()
+
+
+def every_endpoint() -> list[Endpoint]:
+    from tocsin.api import (
+        events,
+        inbox,
+        intents,
+        notifications,
+        people,
+        preferences,
+        providers,
+        suppressions,
+        templates,
+        watching,
+    )
+    from tocsin.http import assets  # fmt: skip
+
+    modules = (intents, events, notifications, inbox, preferences, people, watching, templates, suppressions, providers)
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *suppressions.PUBLIC_ENDPOINTS, *ENDPOINTS]
+    return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A path of the API with all its methods. `variables` says which of its segments are not spelt out, from left to right."""
+
+    pattern: re.Pattern[str]
+    variables: list[bool]
+    methods: set[str]
+
+
+@cache
+def _places() -> list[_Place]:
+    by_path: dict[str, set[str]] = {}
+    for endpoint in every_endpoint():
+        method, path = endpoint.route.split(" ", 1)
+        by_path.setdefault(path, set()).add(method)
+    for endpoint in ENDPOINTS:
+        by_path[endpoint.route.split(" ", 1)[1]].add("HEAD")  # this door takes what no route does, HEAD with it
+    return [
+        _Place(
+            re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))),
+            [segment.startswith("{") for segment in path.split("/")],
+            methods,
+        )
+        for path, methods in by_path.items()
+    ]
+
+
+ENDPOINTS = [
+    Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)"),
+    Endpoint("GET /ready", None, get_ready, "Can it serve? (database and schema)", answers={503: "Not ready"}),
+    Endpoint("GET /v1/openapi.json", None, get_openapi, "This document"),
+]

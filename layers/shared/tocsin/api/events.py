@@ -1,0 +1,134 @@
+"""Telling: domain events as CloudEvents, one or many, and what became of them."""
+
+from typing import Any
+from uuid import UUID
+
+from tocsin.access import rate_limits
+from tocsin.foundation.ids import uuid7
+from tocsin.http import door, problems
+from tocsin.http.door import Call, Endpoint, Request, Response
+from tocsin.http.problems import Problem
+from tocsin.intake import cloud_events
+from tocsin.intake.accept_events import Recorded, Told, record_events
+from tocsin.intake.accept_intents import Allowance, KeyInFlight, RateExceeded
+from tocsin.intake.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED, CloudEvent
+
+_LIMIT = "events"
+
+
+def post_events(call: Call) -> Response:
+    if call.request.media_type == BATCHED:
+        return _post_batch(call)
+    told = _told(_single(call), uuid7())
+    (recorded,), allowance = _record(call, [told])
+    return Response(202, _receipt(told, recorded), rate_limits.headers_of(allowance, _LIMIT))
+
+
+def _post_batch(call: Call) -> Response:
+    items = call.request.json(BATCHED)
+    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH:
+        raise problems.invalid(f"A batch is a list of 1 to {MAX_BATCH} events.")
+    ids = sorted(uuid7() for _ in items)  # in the order of the events, so that what comes of them keeps it
+    read = [_try_told(item, notification_id) for item, notification_id in zip(items, ids, strict=True)]
+    told = [one for one in read if isinstance(one, Told)]
+    headers: dict[str, str] = {}
+    ends: list[Recorded] = []
+    if told:
+        ends, allowance = _record(call, told)
+        headers = rate_limits.headers_of(allowance, _LIMIT)
+    rest = iter(ends)
+    results = [
+        {"status": 202, "outcome": _receipt(one, next(rest))}
+        if isinstance(one, Told)
+        else {"status": one.status, "problem": one.body(call.request.request_id)}
+        for one in read
+    ]
+    return Response(200, {"results": results}, headers)
+
+
+def _single(call: Call) -> Any:
+    """One event: whole as JSON, or its attributes in headers and its data as the body."""
+    request = call.request
+    if request.media_type == STRUCTURED:
+        return request.json(STRUCTURED)
+    if cloud_events.is_binary(request.headers):
+        data = _data(request)
+        try:
+            return cloud_events.from_headers(request.headers, data)
+        except ValueError as error:
+            raise problems.invalid(str(error)) from None
+    raise Problem(
+        415,
+        "unsupported-media-type",
+        "The body is not a CloudEvent",
+        f"Send `{STRUCTURED}`, `{BATCHED}`, or JSON data with the attributes in `ce-` headers.",
+    )
+
+
+def _data(request: Request) -> Any:
+    """The body in binary mode: JSON also if nothing says so, and there may be none."""
+    is_said = request.media_type and not request.media_type.endswith("+json")
+    return request.json("application/json" if is_said else request.media_type) if request.body else None
+
+
+def _told(value: Any, notification_id: UUID) -> Told:
+    if cloud_events.data_is_too_large(value):
+        raise problems.invalid_field("/data", f"has more than {MAX_DATA} bytes")
+    event: CloudEvent = door.parse(CloudEvent, value)
+    return Told(event, value.get("data") or {}, notification_id)
+
+
+def _try_told(value: Any, notification_id: UUID) -> Told | Problem:
+    try:
+        return _told(value, notification_id)
+    except Problem as problem:
+        return problem
+
+
+def _record(call: Call, told: list[Told]) -> tuple[list[Recorded], Allowance]:
+    sender = rate_limits.sender_of(call)
+    rate_limits.refuse_if_exhausted(sender, _LIMIT)
+    try:
+        return record_events(call.conn, told, sender=sender, request_id=call.request.request_id, trace_id=call.request.trace_id)
+    except KeyInFlight:
+        raise Problem(
+            409,
+            "event-in-flight",
+            "The same event is being recorded",
+            "Send it again in a second.",
+            headers={"Retry-After": "1"},
+        ) from None
+    except RateExceeded:
+        if len(told) == 1:
+            rate_limits.note_exhausted(sender, _LIMIT)
+        raise rate_limits.too_many(sender, _LIMIT) from None
+
+
+def _receipt(told: Told, recorded: Recorded) -> dict[str, Any]:
+    return {
+        "source": told.event.source,
+        "event_id": told.event.id,
+        "notification_id": recorded.notification_id,
+        "status": "duplicate" if recorded.is_duplicate else "accepted",
+        "recorded_at": recorded.recorded_at,
+    }
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST /v1/events",
+        "send",
+        post_events,
+        "Tell what happened (CloudEvents 1.0: structured, batched or binary); who cares is found out",
+        success=202,
+        body=CloudEvent,
+        media_type=STRUCTURED,
+        batch_media_type=BATCHED,
+        answers={
+            200: "A batch: one result for each event",
+            409: "The same event is in flight",
+            415: "Not a CloudEvent",
+            429: "Rate limited",
+        },
+    ),
+]

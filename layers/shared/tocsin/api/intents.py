@@ -1,0 +1,258 @@
+"""Sending: intents, one or many, and taking them back."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from tocsin.access import rate_limits
+from tocsin.foundation import strict_json
+from tocsin.foundation.ids import as_uuid
+from tocsin.foundation.settings import settings
+from tocsin.http import door, problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.http.problems import Problem
+from tocsin.intake import accept_intents as accepting
+from tocsin.intake.accept_intents import (
+    Accepted,
+    Allowance,
+    Asked,
+    End,
+    KeyReused,
+    MissingVariables,
+    NothingToSay,
+    Refused,
+    UnknownTemplate,
+    UnknownUsers,
+)
+from tocsin.intake.cancel import cancel as cancel_notification
+from tocsin.intake.intents import KEY, MAX_BATCH, Closed, Intent
+
+_QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
+_LIMIT = "intents"
+_TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
+
+
+class BatchItem(Intent):
+    idempotency_key: Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class Batch(Closed):
+    """Described for the documentation; each item is checked on its own, so that one bad item does not spoil the others."""
+
+    intents: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+def post_intent(call: Call) -> Response:
+    value = call.request.json()
+    key = idempotency_key(call.request.headers.get("idempotency-key"))
+    asked = _asked(key, value)
+    (end,), allowance = _accept(call, [asked])
+    if not isinstance(end, Accepted):
+        raise _refusal(end)
+    replay = {"Idempotency-Replayed": "true"} if end.is_replay else {}
+    return Response(202, _receipt(end), replay | rate_limits.headers_of(allowance, _LIMIT))
+
+
+def post_batch(call: Call) -> Response:
+    value = call.request.json()
+    items = value.get("intents") if isinstance(value, dict) else None
+    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
+        raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
+    read = [_read_item(item) for item in items]
+    asked = [one for one in read if isinstance(one, Asked)]
+    headers: dict[str, str] = {}
+    ends: list[End] = []
+    if asked:
+        ends, allowance = _accept(call, asked)
+        headers = rate_limits.headers_of(allowance, _LIMIT)
+    rest = iter(ends)
+    results = [
+        _result(one.idempotency_key, next(rest), call.request.request_id)
+        if isinstance(one, Asked)
+        else _refused(_key_of(item), one, call.request.request_id)
+        for item, one in zip(items, read, strict=True)
+    ]
+    return Response(200, {"results": results}, headers)
+
+
+def post_cancel(call: Call) -> Response:
+    notification_id = as_uuid(call.request.path_parameters.get("id", ""))
+    cancelled = cancel_notification(call.conn, call.tenant_id, notification_id) if notification_id else None
+    if cancelled is None:
+        raise problems.not_found("notification")
+    if cancelled.is_too_late:
+        raise Problem(409, "too-late", "It is too late to cancel", _TOO_LATE)
+    counts = {"stopped": cancelled.stopped, "too_late": cancelled.too_late}
+    return Response(200, {"notification_id": notification_id, "status": "cancelled"} | counts)
+
+
+def idempotency_key(header: str | None) -> str:
+    """The key from its header: bare, or as an RFC 8941 string."""
+    if header is None or not header.strip():
+        raise Problem(
+            400,
+            "idempotency-key-required",
+            "The Idempotency-Key header is missing",
+            "Send a key that is unique to this intent, so that a retry cannot send it twice.",
+        )
+    text = header.strip()
+    if quoted := _QUOTED.fullmatch(text):
+        key = re.sub(r"\\(.)", r"\1", quoted[1])
+    else:
+        key = "" if "," in text or text.startswith('"') else text  # two headers arrive joined by a comma
+    if not KEY.fullmatch(key):
+        raise Problem(
+            400,
+            "idempotency-key-invalid",
+            "The Idempotency-Key header is not valid",
+            "It must be one value of 1 to 255 printable ASCII characters (with a comma in it: in double quotes).",
+        )
+    return key
+
+
+def _asked(key: str, value: Any) -> Asked:
+    intent: Intent = door.parse(Intent, value)
+    if accepting.send_at_is_too_far(intent):
+        raise problems.invalid_field("/send_at", "must be within 365 days")
+    return Asked(key, intent, strict_json.fingerprint(value))
+
+
+def _read_item(item: Any) -> Asked | Problem:
+    try:
+        if not isinstance(item, dict):
+            raise problems.invalid("An intent must be an object.")
+        key = item.get("idempotency_key")
+        if not isinstance(key, str) or not KEY.fullmatch(key):
+            raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
+        return _asked(key, {name: part for name, part in item.items() if name != "idempotency_key"})
+    except Problem as problem:
+        return problem
+
+
+def _key_of(item: Any) -> str | None:
+    key = item.get("idempotency_key") if isinstance(item, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
+    sender = rate_limits.sender_of(call)
+    rate_limits.refuse_if_exhausted(sender, _LIMIT)
+    try:
+        return accepting.accept(
+            call.conn,
+            asked,
+            sender=sender,
+            request_id=call.request.request_id,
+            trace_id=call.request.trace_id,
+            window=timedelta(days=settings().idempotency_days),
+        )
+    except accepting.KeyInFlight:
+        raise Problem(
+            409,
+            "idempotency-key-in-flight",
+            "A request with this key is still running",
+            "Send it again in a second.",
+            headers={"Retry-After": "1"},
+        ) from None
+    except accepting.RateExceeded:
+        if len(asked) == 1:
+            rate_limits.note_exhausted(sender, _LIMIT)
+        raise rate_limits.too_many(sender, _LIMIT) from None
+
+
+def _refusal(end: Refused) -> Problem:
+    match end:
+        case KeyReused():
+            return Problem(
+                422,
+                "idempotency-key-reused",
+                "The idempotency key belongs to another request",
+                "Use a new key for a new intent; repeat an intent unchanged.",
+            )
+        case UnknownTemplate(name):
+            return Problem(
+                422,
+                "unknown-template",
+                "The template is not known",
+                f"There is no active template `{name[:100]}` for these channels.",
+                [{"pointer": "/template", "message": "is not known"}],
+            )
+        case MissingVariables(names):
+            errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in names[:20]]
+            return Problem(
+                422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
+            )
+        case NothingToSay():
+            return Problem(
+                422,
+                "nothing-to-say",
+                "There is nothing to say",
+                "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
+                [{"pointer": "/payload", "message": "has no words"}],
+            )
+        case UnknownUsers():
+            return _unknown_users(end)
+
+
+def _unknown_users(end: UnknownUsers) -> Problem:
+    shown = ", ".join(end.user_ids[:20])
+    return Problem(
+        422,
+        "unknown-users",
+        "Some users are not known",
+        f"Make them known with PUT /v1/users/{{id}} first: {shown}",
+        [{"pointer": "/audience/user_ids", "message": f"{user_id} is not known"} for user_id in end.user_ids[:20]],
+    )
+
+
+def _receipt(end: Accepted) -> dict[str, Any]:
+    return {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+
+
+def _result(key: str, end: End, request_id: str) -> dict[str, Any]:
+    if not isinstance(end, Accepted):
+        return _refused(key, _refusal(end), request_id)
+    replayed = {"replayed": True} if end.is_replay else {}
+    return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed
+
+
+def _refused(key: str | None, problem: Problem, request_id: str) -> dict[str, Any]:
+    return {"idempotency_key": key, "status": problem.status, "problem": problem.body(request_id)}
+
+
+_KEY_HEADER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": True,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+
+ENDPOINTS = [
+    Endpoint(
+        "POST /v1/intents",
+        "send",
+        post_intent,
+        "Ask for a notification",
+        success=202,
+        body=Intent,
+        answers={400: "Not JSON, or without a valid Idempotency-Key", 409: "The key is in flight", 429: "Rate limited"},
+        parameters=[_KEY_HEADER],
+    ),
+    Endpoint(
+        "POST /v1/intents/batch",
+        "send",
+        post_batch,
+        "Ask for up to 500 notifications in one transaction",
+        body=Batch,
+        answers={409: "A key is in flight", 429: "Rate limited"},
+    ),
+    Endpoint(
+        "POST /v1/notifications/{id}/cancel",
+        "send",
+        post_cancel,
+        "Stop what has not been sent",
+        answers={404: "No such notification", 409: "Too late"},
+    ),
+]

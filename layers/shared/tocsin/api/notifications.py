@@ -1,0 +1,183 @@
+"""Asking: what became of a notification, or of an event."""
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from tocsin.delivery import timeline as timelines
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import as_uuid
+from tocsin.http import paging, problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.store import attempts, domain_events, provider_events, records, routes
+
+MAX_ROUTES_SHOWN = 1_000
+_STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
+_CHANNELS = ("email", "sms", "push", "in_app", "webhook")
+
+
+def list_notifications(call: Call) -> Response:
+    query = call.request.query
+    limit = paging.limit_of(call.request)
+    filters = {
+        "type": query.get("type"),
+        "producer": query.get("producer"),
+        "status": _one_of(query.get("status"), "status", _STATUSES),
+        "channel": _one_of(query.get("channel"), "channel", _CHANNELS),
+        "recipient": f"user:{query['user_id']}" if "user_id" in query else None,
+        "since": _moment(query.get("since"), "since"),
+        "until": _moment(query.get("until"), "until"),
+    }
+    after = paging.cursor_of(call.request)
+    with tenant_transaction(call.conn, call.tenant_id):
+        rows = records.list_page(call.conn, call.tenant_id, filters=filters, limit=limit + 1, after=after)
+    return paging.page(rows, limit, shown=_shown_summary, place=lambda row: (row["accepted_at"], row["notification_id"]))
+
+
+def get_notification(call: Call) -> Response:
+    notification_id = as_uuid(call.request.path_parameters.get("id", ""))
+    if notification_id is None:
+        raise problems.not_found("notification")
+    with tenant_transaction(call.conn, call.tenant_id):
+        record = records.find(call.conn, call.tenant_id, notification_id)
+        if record is None:
+            raise problems.not_found("notification")
+        its_routes = routes.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN)
+        its_attempts = attempts.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
+        its_events = provider_events.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
+        counts: dict[str, int] = (
+            Counter(route["status"] for route in its_routes)  # of the routes as they were read, so that the two agree
+            if len(its_routes) < MAX_ROUTES_SHOWN
+            else routes.count_by_status(call.conn, call.tenant_id, notification_id)
+        )
+    return Response(
+        200,
+        _shown_record(record, counts)
+        | {
+            "payload": record["payload_json"],
+            "routes": [_shown_route(route, its_attempts) for route in its_routes],
+            "timeline": timelines.shown(timelines.timeline(record, its_routes, its_attempts, its_events)),
+        },
+    )
+
+
+def get_event(call: Call) -> Response:
+    notification_id = as_uuid(call.request.path_parameters.get("id", ""))
+    if notification_id is None:
+        raise problems.not_found("event")
+    with tenant_transaction(call.conn, call.tenant_id):
+        event = domain_events.find(call.conn, call.tenant_id, notification_id)
+    if event is None:
+        raise problems.not_found("event")
+    thread = {"kind": event["thread_kind"], "id": event["thread_id"]} if event["thread_kind"] else None
+    return Response(200, {name: value for name, value in event.items() if not name.startswith("thread_")} | {"thread": thread})
+
+
+def _one_of(value: str | None, name: str, known: tuple[str, ...]) -> str | None:
+    if value is not None and value not in known:
+        raise problems.invalid_parameter(name, f"must be one of {', '.join(known)}")
+    return value
+
+
+def _moment(value: str | None, name: str) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise problems.invalid_parameter(name, "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z")
+    return moment
+
+
+def _state(record: dict[str, Any], counts: dict[str, int]) -> str:
+    if not counts:
+        return "accepted"
+    return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
+
+
+def _shown_record(record: dict[str, Any], counts: dict[str, int]) -> dict[str, Any]:
+    return {
+        "notification_id": record["notification_id"],
+        "type": record["notification_type"],
+        "status": _state(record, counts),
+        "route_counts": counts,
+        "producer": record["producer"],
+        "mode": record["mode"],
+        "audience": {"kind": record["audience_kind"]}
+        | ({"user_ids": record["recipient_user_ids"]} if record.get("recipient_user_ids") else {})
+        | ({"scope": record["scope"]} if record["scope"] else {}),
+        "template": record["template"],
+        "priority": record["priority"],
+        "thread": {"kind": record["thread_kind"], "id": record["thread_id"]} if record["thread_kind"] else None,
+        "occurred_at": record["occurred_at"],
+        "accepted_at": record["accepted_at"],
+        "send_at": record["send_at"],
+        "expires_at": record["expires_at"],
+        "cancelled_at": record["cancelled_at"],
+    } | {name: record[name] for name in ("idempotency_key", "request_id", "trace_id") if name in record}
+
+
+def _shown_summary(record: dict[str, Any]) -> dict[str, Any]:
+    return _shown_record(record, record["routes"] or {})
+
+
+def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> dict[str, Any]:
+    shown = {
+        name: route[name]
+        for name in (
+            "route_id", "channel", "status", "reason", "audience_reason", "attempt_count", "max_attempts", "generation",
+            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "may_have_arrived",
+            "next_attempt_at", "created_at", "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
+        )
+    }  # fmt: skip
+    return shown | {
+        "recipient": route["recipient_ref"],
+        "template": {"id": route["template_id"], "name": route["template_name"], "version": route["template_version"]}
+        if route["template_id"]
+        else None,
+        "answer_unknown": bool(route["attempt_open"]),
+        "last_error": {
+            "classification": route["last_error_classification"],
+            "message": route["last_error_message"],
+            "at": route["last_error_at"],
+        }
+        if route["last_error_at"]
+        else None,
+        "dead_letter": {
+            "id": route["dead_letter_id"],
+            "recovery_hint": route["recovery_hint"],
+            "resolution": route["resolution"],
+        }
+        if route["dead_letter_id"]
+        else None,
+        "attempts": [
+            {name: value for name, value in attempt.items() if name != "route_id"}
+            for attempt in its_attempts
+            if attempt["route_id"] == route["route_id"]
+        ],
+    }
+
+
+_FILTERS: list[dict[str, Any]] = [
+    *({"name": name, "in": "query", "schema": {"type": "string"}} for name in ("type", "producer", "user_id")),
+    {"name": "status", "in": "query", "schema": {"enum": list(_STATUSES)}, "description": "Of one of its routes"},
+    {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}, "description": "Of one of its routes"},
+    *({"name": name, "in": "query", "schema": {"type": "string", "format": "date-time"}} for name in ("since", "until")),
+]
+
+ENDPOINTS = [
+    Endpoint(
+        "GET /v1/notifications", "read", list_notifications, "List notifications, newest first",
+        parameters=[*_FILTERS, *paging.PARAMETERS],
+    ),
+    Endpoint(
+        "GET /v1/notifications/{id}", "read", get_notification, "Show a notification and why it went as it did",
+        answers={404: "No such notification"},
+    ),
+    Endpoint(
+        "GET /v1/events/{id}", "read", get_event, "Show an event and what came of it (by its notification_id)",
+        answers={404: "No such event"},
+    ),
+]  # fmt: skip

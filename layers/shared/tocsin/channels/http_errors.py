@@ -1,0 +1,85 @@
+"""What an HTTP answer means for the message. Ambiguous unless it is on the list of what is sure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from tocsin.channels import http_client
+from tocsin.channels.http_client import Reply
+from tocsin.channels.outcomes import Failure, FailureClass
+
+QUOTA_PAUSE = timedelta(minutes=10)
+
+T, H, P, C, A = (
+    FailureClass.TRANSIENT,
+    FailureClass.THROTTLED,
+    FailureClass.PERMANENT,
+    FailureClass.CONFIGURATION,
+    FailureClass.AMBIGUOUS,
+)
+
+# Where the provider's own code says nothing better. 500, 502, 504 and whatever is not here: it may have been accepted.
+BY_STATUS = {
+    301: C,  # a redirect that keeps the method: there is nobody at this address to accept anything
+    307: C,
+    308: C,
+    400: P,
+    401: C,
+    403: C,
+    404: C,
+    405: C,
+    406: C,
+    413: P,
+    415: C,
+    422: P,
+    429: H,
+    503: T,
+}
+
+
+def ask(url: str, *, headers: dict[str, str], body: bytes, timeout: float) -> Reply | Failure:
+    """The provider's answer, or what its absence means."""
+    try:
+        return http_client.post(url, headers=headers, body=body, timeout=timeout)
+    except http_client.WebFailure as failure:
+        kind = T if failure.phase == "connect" else A
+        return Failure(kind, failure.code, failure.message, timed_out=failure.code == "TimeoutError")
+    except ValueError:  # everything but the configuration was made by us, and can be written
+        return Failure(C, "BadConfiguration", "the credentials or the address cannot be part of a request")
+    except Exception as error:  # every way to fail has a class
+        return Failure(A, type(error).__name__, "")
+
+
+def failure(reply: Reply, code: str, words: str, by_code: Mapping[str, FailureClass], *, recipient: str) -> Failure:
+    """The class of an answer that accepts nothing. The recipient's address does not get into the message."""
+    return Failure(
+        by_code.get(code) or BY_STATUS.get(reply.status, A),
+        code or f"HTTP {reply.status}",
+        (words.replace(recipient, "[recipient]") if recipient else words)[:500],
+        retry_after=retry_after(reply.headers),
+    )
+
+
+def of_preparation(failure: Failure) -> Failure:
+    """A failure of a step that sends nothing (getting a token): never ambiguous, and never the message's fault."""
+    return replace(failure, kind={A: T, P: C}.get(failure.kind, failure.kind))
+
+
+def not_configured(what: str) -> Failure:
+    return Failure(C, "NotConfigured", what)
+
+
+def answered(reply: Reply) -> dict[str, Any]:
+    """The JSON object of an answer, empty when there is none."""
+    try:
+        value = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def retry_after(headers: Mapping[str, str]) -> timedelta | None:
+    value = headers.get("retry-after", "")
+    return timedelta(seconds=int(value)) if value.isascii() and value.isdigit() and len(value) <= 6 else None

@@ -1,0 +1,83 @@
+"""The ways out: one small Protocol, one module per provider."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Protocol
+from uuid import UUID
+
+from psycopg import Connection
+
+from tocsin.channels.outcomes import Outcome
+from tocsin.content.plain import Content
+from tocsin.store.outbox import Claimed
+
+PROVIDER_TIMEOUT = timedelta(seconds=13)  # connect 3 s + read 10 s, as in aws.py
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to one recipient. The tags name the route and the attempt, so that the provider's own events find back."""
+
+    email: str
+    phone: str
+    device_platform: str
+    device_token: str
+    device_endpoint_arn: str
+    content: Content
+    tags: dict[str, str]
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a provider knows us by, decrypted. Never part of what is logged."""
+
+    api_key: str = field(repr=False)
+    api_secret: str = field(default="", repr=False)
+
+
+class Channel(Protocol):
+    """A way out. Failures of the provider are return values; `send` is called from several threads at once."""
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def lane(self) -> str:
+        """What is slowed or stopped as one when the provider says so."""
+        ...
+
+    def send(self, message: Message) -> Outcome: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way out with what dispatch must know to choose it: the bucket it draws from, if its rate is limited."""
+
+    channel: Channel
+    config_id: UUID | None = None
+    rate_limit: int | None = None
+    platforms: tuple[str, ...] = ()  # the device platforms it serves; none named means all
+
+    def serves(self, platform: str | None) -> bool:
+        return not self.platforms or platform in self.platforms
+
+
+class Ways:
+    """Which ways out serve which channel, the preferred first. Test keys only ever reach the sandbox."""
+
+    def __init__(self, by_channel: dict[str, Channel], sandbox: Channel) -> None:
+        self.default = {name: [Way(channel)] for name, channel in by_channel.items()}
+        self.sandbox = Way(sandbox)
+
+    def prepare(self, conn: Connection[Any], tenant_ids: set[UUID]) -> None:
+        """Learn what these tenants have configured. Called before their messages are sent, with no transaction open."""
+
+    def of(self, tenant_id: UUID, channel: str) -> list[Way]:
+        return self.default.get(channel, [])
+
+    def serving(self, one: Claimed) -> list[Way]:
+        """The ways that can take this message."""
+        if one.mode == "test":
+            return [self.sandbox]
+        return [way for way in self.of(one.tenant_id, one.channel or "") if way.serves(one.device_platform)]

@@ -1,0 +1,188 @@
+"""Templates: what one may contain, and the message it makes of a payload."""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from liquid import BoundTemplate
+from liquid import exceptions as liquid
+
+from tocsin.content import html_safety, sms_parts
+from tocsin.content.html_to_text import html_to_text
+from tocsin.content.html_tokens import Piece, TooManyAttributes, pieces
+from tocsin.content.liquid import compiled, marks, run, variables_of
+from tocsin.content.liquid_cache import Cache
+from tocsin.content.liquid_limits import Allowance, Refused
+from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable, one_line
+
+MAX_SUBJECT = 1_000
+MAX_SOURCE = 128 * 1024
+MAX_VARIABLES = 100
+MAX_CACHED = 64
+MAX_CACHED_MARKS = 128 * 1024  # characters between {{ and }} of all that are kept; about 40 MB at worst
+
+Problem = tuple[str, str]  # a JSON pointer and a message
+
+_WITH_SUBJECT = {"email", "push", "in_app"}
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CAUSES: list[tuple[type[Exception], str]] = [
+    (liquid.ContextDepthError, "its loops are nested too deeply"),
+    (RecursionError, "it is nested too deeply"),
+    (liquid.LiquidSyntaxError, "a tag or a number stands where it cannot"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One immutable version. `text` is the plain part of an email; without it, one is derived from the body."""
+
+    id: UUID
+    name: str
+    version: int
+    channel: str
+    locale: str
+    subject: str | None
+    body: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    subject: BoundTemplate | None
+    body: BoundTemplate
+    text: BoundTemplate | None
+
+
+def render(template: Template, payload: dict[str, Any], *, used_seconds: float = 0.0) -> Content:
+    """Depends on the template and the payload alone: a retry sends the same words. Raises Unrenderable.
+
+    `used_seconds`: how much of its time went to the same message in other locales."""
+    try:
+        parts = _CACHE.get(template, _compiled)
+    except Refused as refused:
+        raise Unrenderable(f"the template: {refused}") from None
+    try:
+        allowance = Allowance(payload, used_seconds=used_seconds)
+    except Refused as refused:
+        raise Unrenderable(str(refused)) from None
+    fill = partial(_filled, payload=payload, allowance=allowance)
+    title = one_line(fill("subject", parts.subject))[:MAX_TITLE].rstrip() if parts.subject else ""
+    body = fill("body", parts.body)
+    if template.channel == "email":
+        page = _checked(body, allowance)
+        text = html_to_text(page) if parts.text is None else fill("text", parts.text)
+        deque(page, maxlen=0)  # to the end, where nobody has read it
+        return Content(title, text or title, body)
+    if template.channel == "sms" and (needed := sms_parts.count(body).parts) > sms_parts.MAX_PARTS:
+        raise Unrenderable(f"the text takes {needed} SMS parts; at most {sms_parts.MAX_PARTS} can be sent")
+    if len(body) > MAX_TEXT:
+        raise Unrenderable(f"the text has {len(body)} characters; at most {MAX_TEXT} can be sent")
+    return Content(title, body, "")
+
+
+def problems_of(channel: str, subject: str | None, body: str, text: str | None, variables: list[str]) -> list[Problem]:
+    """What keeps these sources from becoming a template; one message for each part that is wrong."""
+    problems = _problems_of_parts(channel, subject, text)
+    sources = (("subject", subject, MAX_SUBJECT), ("body", body, MAX_SOURCE), ("text", text, MAX_SOURCE))
+    for part, source, limit in sources:
+        if source is not None and (message := _problem_of_source(part, source, limit, is_html=_is_html(channel, part))):
+            problems.append((f"/{part}", message))
+    return problems + _problems_of_variables(variables)
+
+
+def variables_used(channel: str, subject: str | None, body: str, text: str | None) -> set[str]:
+    """The names that sources without problems take from the payload."""
+    sources = {"subject": subject, "body": body, "text": text}
+    used = [variables_of(compiled(one, is_html=_is_html(channel, part))) for part, one in sources.items() if one is not None]
+    return set().union(*used)
+
+
+def _compiled(template: Template) -> tuple[_Compiled, int]:
+    """With its weight in the cache. One that was stored before a rule was made is held to it all the same."""
+    is_html = _is_html(template.channel, "body")
+    if is_html and (problem := html_safety.problem_of(template.body)):
+        raise Refused(problem)
+    parts = _Compiled(
+        compiled(template.subject, is_html=False) if template.subject is not None else None,
+        compiled(template.body, is_html=is_html),
+        compiled(template.text, is_html=False) if template.text is not None else None,
+    )
+    sources = [one for one in (template.subject, template.body, template.text) if one is not None]
+    return parts, sum(end - start for source in sources for start, end, _ in marks(source))
+
+
+# By the whole version and not by its id alone, so that a preview can never stand in for a stored one.
+_CACHE: Cache[Template, _Compiled] = Cache(most=MAX_CACHED, most_weight=MAX_CACHED_MARKS)
+
+
+def _checked(page: str, allowance: Allowance) -> Iterator[Piece]:
+    try:
+        for piece in html_safety.checked(pieces(page)):
+            allowance.spend(3)
+            yield piece
+    except (html_safety.ForbiddenLink, TooManyAttributes, Refused) as refused:
+        raise Unrenderable(f"the body: {refused}") from None
+
+
+def _filled(part: str, template: BoundTemplate, *, payload: dict[str, Any], allowance: Allowance) -> str:
+    try:
+        words = run(template, payload, allowance)
+    except Refused as refused:
+        raise Unrenderable(f"the {part}: {refused}") from None
+    # The library lets through whatever Python raises (OverflowError for a range, UnicodeEncodeError for half a surrogate).
+    # Its messages quote values, which belong in no log, so they are told apart by their class.
+    except Exception as error:
+        if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+            raise  # that is our fault, whatever the template says
+        cause = next((words for kind, words in _CAUSES if isinstance(error, kind)), "a value is not what the template expects")
+        line = f", on line {error.linenum}" if isinstance(error, liquid.Error) and error.linenum else ""
+        raise Unrenderable(f"the {part} cannot be rendered with this payload: {cause}{line}") from None
+    if not one_line(words):
+        raise Unrenderable(f"the {part} is empty with this payload")
+    return words
+
+
+def _is_html(channel: str, part: str) -> bool:
+    return channel == "email" and part == "body"
+
+
+def _problems_of_parts(channel: str, subject: str | None, text: str | None) -> list[Problem]:
+    problems = []
+    if channel in _WITH_SUBJECT and subject is None:
+        problems.append(("/subject", f"is required for the channel {channel}"))
+    if channel not in _WITH_SUBJECT and subject is not None:
+        problems.append(("/subject", f"has no place on the channel {channel}"))
+    if channel != "email" and text is not None:
+        problems.append(("/text", "is for the channel email; elsewhere the body is the text"))
+    return problems
+
+
+def _problem_of_source(part: str, source: str, limit: int, *, is_html: bool) -> str | None:
+    if not source.strip():
+        return "must not be empty"
+    if len(source) > limit:
+        return f"has {len(source)} characters; at most {limit} are allowed"
+    if _CONTROL.search(source) or (part == "subject" and one_line(source) != source.strip()):
+        return "must not hold control characters" if part != "subject" else "must be a single line without control characters"
+    try:
+        compiled(source, is_html=is_html)
+    except Refused as refused:
+        return str(refused)
+    return html_safety.problem_of(source) if is_html else None
+
+
+def _problems_of_variables(variables: list[str]) -> list[Problem]:
+    if len(variables) > MAX_VARIABLES:
+        return [("/variables", f"names {len(variables)} variables; at most {MAX_VARIABLES} are allowed")]
+    wrong = [
+        (index, "must be a name of letters, digits and _")
+        for index, name in enumerate(variables)
+        if not _VARIABLE.fullmatch(name)
+    ]
+    twice = [(index, "stands twice") for index, name in enumerate(variables) if name in variables[:index]]
+    return [(f"/variables/{index}", message) for index, message in sorted(wrong + twice)]

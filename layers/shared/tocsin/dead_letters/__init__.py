@@ -1,0 +1,1 @@
+"""What automation gave up on, and what to do about it."""

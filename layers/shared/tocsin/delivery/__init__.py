@@ -1,0 +1,1 @@
+"""One delivery, from its claim to its settlement."""

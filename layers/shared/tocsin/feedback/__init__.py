@@ -1,0 +1,1 @@
+"""What providers and readers say afterwards."""

@@ -1,0 +1,70 @@
+"""Heed what providers tell us later: prove lost answers, raise the feedback register, suppress addresses not to be used."""
+
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection
+
+from tocsin.feedback.ses_events import ProviderEvent
+from tocsin.foundation import work_queue
+from tocsin.foundation.ids import uuid7
+from tocsin.store import attempts, outbox, provider_events, suppressions
+from tocsin.store.attempts import Evidence
+from tocsin.store.outbox import Due
+from tocsin.store.provider_events import Matched
+
+SOFT_BOUNCES = 5
+SOFT_BOUNCE_WINDOW = timedelta(days=14)
+SOFT_BOUNCE_SUPPRESSION = timedelta(days=7)
+_SUPPRESSING = {"hard_bounced": "hard_bounce", "complained": "complaint"}
+
+
+def heed(conn: Connection[Any], events: list[ProviderEvent]) -> int:
+    """Apply events in one transaction; order and repetition do not matter. Returns how many named an attempt of ours."""
+    if not events:
+        return 0
+    suppressing = {event.key for event in events if event.suppresses}
+    with conn.transaction():
+        matched = provider_events.insert_new(conn, events)
+        new = [one for one in matched if one.is_new]
+        proven = _prove(conn, new)
+        provider_events.raise_feedback(conn, new)
+        for one in new:
+            _suppress(conn, one, is_final=one.event_key in suppressing)
+    if proven:
+        work_queue.nudge(proven)
+    return len(matched)
+
+
+def _prove(conn: Connection[Any], matched: list[Matched]) -> list[Due]:
+    """Any event about an attempt proves that the provider had accepted it."""
+    attempts.record_evidence(
+        conn,
+        [Evidence(one.notification_id, one.route_id, one.generation, one.attempt_no, one.provider_message_id) for one in matched],
+    )
+    return outbox.hurry_proven(conn, [(one.notification_id, one.route_id, one.generation) for one in matched])
+
+
+def _suppress(conn: Connection[Any], one: Matched, *, is_final: bool) -> None:
+    if not one.address:
+        return
+    if is_final:
+        reason, lasts = _SUPPRESSING[one.feedback], None
+    elif one.feedback == "soft_bounced" and _soft_bounces(conn, one) >= SOFT_BOUNCES:
+        reason, lasts = "soft_bounces", SOFT_BOUNCE_SUPPRESSION
+    else:
+        return
+    suppressions.insert_or_strengthen(
+        conn,
+        suppression_id=uuid7(),
+        tenant_id=one.tenant_id,
+        channel=one.channel,
+        address=one.address,
+        reason=reason,
+        source_notification_id=one.notification_id,
+        lasts=lasts,
+    )
+
+
+def _soft_bounces(conn: Connection[Any], one: Matched) -> int:
+    return provider_events.count_soft_bounces(conn, one.tenant_id, one.channel, one.address, within=SOFT_BOUNCE_WINDOW)

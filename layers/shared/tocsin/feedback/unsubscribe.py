@@ -1,0 +1,74 @@
+"""One-click unsubscribe (RFC 8058): links in mail that is not transactional, and what following one does."""
+
+from functools import cache
+from typing import Any
+
+from psycopg import Connection, errors
+
+from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
+from tocsin.foundation import aws
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.foundation.settings import settings
+from tocsin.store import notification_threads, suppressions
+from tocsin.store.outbox import Claimed
+
+
+class SecretUnavailable(Exception):
+    """The key that signs the links cannot be read just now. The mail waits: without its link it must not go out."""
+
+
+def headers_for(one: Claimed) -> dict[str, str]:
+    """The headers that let a mail program unsubscribe with one click: from the thread, if it reached them
+    as one who follows it, else from the type; none for transactional mail and other channels."""
+    public_url = settings().public_url
+    if one.channel != "email" or not public_url or not one.email:
+        return {}
+    if one.audience_reason and one.user_id and one.thread_kind and one.thread_id:
+        token = sign_thread(ThreadSubject(one.tenant_id, one.user_id, one.thread_kind, one.thread_id), secret())
+    elif not one.is_transactional:
+        token = sign(Subject(one.tenant_id, address_hash(one.tenant_id, "email", one.email), one.notification_type), secret())
+    else:
+        return {}
+    return {
+        "List-Unsubscribe": f"<{public_url}/u/{token}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    }
+
+
+def unsubscribe(conn: Connection[Any], token: str) -> bool:
+    """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
+    is gone; the caller answers alike."""
+    subject = verify(token, secret())
+    if subject is None:
+        return False
+    if isinstance(subject, ThreadSubject):
+        return _mute(conn, subject)
+    with tenant_transaction(conn, subject.tenant_id):
+        suppressions.insert_hash(
+            conn,
+            suppression_id=uuid7(),
+            tenant_id=subject.tenant_id,
+            channel="email",
+            address_hash=subject.address_hash,
+            notification_type=subject.notification_type,
+        )
+    return True
+
+
+def _mute(conn: Connection[Any], subject: ThreadSubject) -> bool:
+    thread = (subject.tenant_id, subject.user_id, subject.thread_kind, subject.thread_id)
+    try:
+        with tenant_transaction(conn, subject.tenant_id):
+            notification_threads.choose(conn, *thread, subscribed=False)
+    except errors.ForeignKeyViolation:
+        return False
+    return True
+
+
+@cache
+def secret() -> bytes:
+    try:
+        return aws.read_secret(settings().unsubscribe_secret_arn).encode()
+    except Exception as error:
+        raise SecretUnavailable(type(error).__name__) from error

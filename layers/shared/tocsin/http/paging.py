@@ -1,0 +1,42 @@
+"""Pages of a list: the limit and cursor that came in, and the answer that goes out."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from tocsin.http import cursors, problems
+from tocsin.http.door import Request, Response
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 200
+CURSOR: dict[str, Any] = {
+    "name": "cursor",
+    "in": "query",
+    "schema": {"type": "string"},
+    "description": "next_cursor of the page before",
+}
+PARAMETERS: list[dict[str, Any]] = [
+    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 50}},
+    CURSOR,
+]
+
+
+def limit_of(request: Request) -> int:
+    text = request.query.get("limit", str(DEFAULT_LIMIT))
+    if not text.isascii() or not text.isdigit() or len(text) > 3 or not 1 <= int(text) <= MAX_LIMIT:
+        raise problems.invalid_parameter("limit", f"must be a number from 1 to {MAX_LIMIT}")
+    return int(text)
+
+
+def cursor_of(request: Request) -> tuple[datetime, UUID] | None:
+    text = request.query.get("cursor")
+    return cursors.decode(text) if text else None
+
+
+def page(rows: list[Any], limit: int, *, shown: Callable[[Any], Any], place: Callable[[Any], tuple[datetime, UUID]]) -> Response:
+    """Answer with at most `limit` rows; the caller fetched one more, which tells whether there is a next page."""
+    there_is_more = len(rows) > limit
+    rows = rows[:limit]
+    next_cursor = cursors.encode(*place(rows[-1])) if there_is_more else None
+    return Response(200, {"data": [shown(row) for row in rows], "next_cursor": next_cursor})

@@ -1,0 +1,1 @@
+"""What is asked or told becomes a durable row before it is answered."""

@@ -1,0 +1,88 @@
+"""Record events: the durable row is the promise; (source, id) makes a repetition harmless."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+
+from tocsin.foundation import work_queue
+from tocsin.foundation.database import tenant_round_trip
+from tocsin.intake.accept_intents import Allowance, Sender, refusals
+from tocsin.intake.cloud_events import CloudEvent
+from tocsin.store import domain_events
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One event as it came in, with its data as it was written, and the id that its notifications will have."""
+
+    event: CloudEvent
+    data: dict[str, Any]
+    notification_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    notification_id: UUID
+    recorded_at: datetime
+    is_duplicate: bool
+
+
+def record_events(
+    conn: Connection[Any], told: list[Told], *, sender: Sender, request_id: str, trace_id: str
+) -> tuple[list[Recorded], Allowance]:
+    """Record each event that is new, in order; then hint at the fan-out. One round trip when every event is new."""
+    with refusals("domain_events"), tenant_round_trip(conn, sender.tenant_id):
+        cursor = domain_events.insert_unless_known(
+            conn,
+            [_row(n, one) for n, one in enumerate(told)],
+            tenant_id=sender.tenant_id,
+            mode=sender.mode,
+            request_id=request_id,
+            trace_id=trace_id,
+            rate_subject=sender.rate_subject,
+            rate_limit=sender.rate_limit,
+        )
+    rows = cursor.fetchall()
+    if any(one.recorded_at for one in rows):
+        work_queue.nudge_fan_out(sender.tenant_id)
+    known = _known(conn, sender.tenant_id, [told[one.n] for one in rows if one.recorded_at is None])
+    ends = [
+        Recorded(told[one.n].notification_id, one.recorded_at, is_duplicate=False)
+        if one.recorded_at
+        else _duplicate(told[one.n], known[told[one.n].event.source, told[one.n].event.id])
+        for one in rows
+    ]
+    return ends, Allowance(max(one.rate_used for one in rows), sender.rate_limit)
+
+
+def _duplicate(told: Told, first: domain_events.Known) -> Recorded:
+    # Our own id means that our first try had committed and only its answer was lost.
+    return Recorded(first.notification_id, first.recorded_at, is_duplicate=first.notification_id != told.notification_id)
+
+
+def _known(conn: Connection[Any], tenant_id: UUID, told: list[Told]) -> dict[tuple[str, str], domain_events.Known]:
+    if not told:
+        return {}
+    with tenant_round_trip(conn, tenant_id):
+        found = domain_events.find_known(conn, tenant_id, [(one.event.source, one.event.id) for one in told])
+    return {(one.source, one.event_id): one for one in found}
+
+
+def _row(n: int, told: Told) -> dict[str, Any]:
+    event, data = told.event, told.event.data
+    return {
+        "n": n,
+        "notification_id": str(told.notification_id),
+        "event_id": event.id,
+        "source": event.source,
+        "type": event.type,
+        "scope": data.scope,
+        "thread_kind": data.thread.kind if data.thread else None,
+        "thread_id": data.thread.id if data.thread else None,
+        "actor": data.actor,
+        "data": told.data,
+        "occurred_at": event.occurred_at.isoformat() if event.occurred_at else None,
+    }

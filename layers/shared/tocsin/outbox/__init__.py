@@ -1,0 +1,1 @@
+"""Everything asynchronous: workers and the sweep that starts them."""

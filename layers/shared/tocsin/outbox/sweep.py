@@ -1,0 +1,45 @@
+"""Sweep: start workers for whatever is due and neither leased nor lately announced; they go on by themselves."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+
+from tocsin.delivery.circuit_breaker import wake_reopened
+from tocsin.foundation import work_queue
+from tocsin.foundation.settings import QUEUES
+from tocsin.store import domain_events_processed, outbox
+from tocsin.store.outbox import Due
+
+MOST_PER_QUEUE = 1_000
+MOST_PER_TENANT = 4 * work_queue.IDS_PER_HINT  # four hints: as many workers begin with it, and go on until nothing is due
+MOST_TENANTS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    nudged: int
+    backlog: outbox.Backlog
+    oldest_event_seconds: float
+
+
+def sweep(conn: Connection[Any]) -> Swept:
+    """Mark first, then hint: a crash between the two costs five minutes, a second sweep at once costs nothing.
+
+    What a queue does not take is unmarked, so that the next sweep announces it."""
+    marked = wake_reopened(conn) + [due for queue in QUEUES for due in _mark(conn, queue)]
+    missed = work_queue.nudge(marked, patient=True)
+    if missed:
+        outbox.unmark_nudged(conn, missed)
+    behind = domain_events_processed.seconds_behind(conn)
+    if behind is not None:
+        work_queue.nudge_fan_out()
+    return Swept(len(marked) - len(missed), outbox.measure(conn), behind or 0.0)
+
+
+def _mark(conn: Connection[Any], queue: str) -> list[Due]:
+    cursor = outbox.choose_due(
+        conn, queue, limit=MOST_PER_QUEUE, most_per_tenant=MOST_PER_TENANT, most_tenants=MOST_TENANTS, unannounced=True
+    )
+    found = outbox.choice(queue, cursor).due
+    return outbox.mark_nudged(conn, found) if found else []

@@ -1,0 +1,1 @@
+"""Whom we know: addresses and time zones."""

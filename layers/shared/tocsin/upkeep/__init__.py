@@ -1,0 +1,1 @@
+"""The installation itself: schema, first keys, forgetting."""
