@@ -4,7 +4,8 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from tocsin.feedback.ses_events import ProviderEvent, read_queue_message
+from tocsin.feedback.ses_events import read_queue_message
+from tocsin.store.rows import ProviderEvent
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SOMEONE = {"emailAddress": "alice@example.com"}

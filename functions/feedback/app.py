@@ -6,9 +6,10 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from tocsin.feedback.apply import heed
-from tocsin.feedback.ses_events import ProviderEvent, Unreadable, read_queue_message
+from tocsin.feedback.ses_events import Unreadable, read_queue_message
 from tocsin.foundation import database, deadlines
 from tocsin.foundation.outages import DatabaseUnavailable
+from tocsin.store.rows import ProviderEvent
 
 log = Logger()
 metrics = Metrics()

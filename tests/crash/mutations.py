@@ -10,8 +10,7 @@ from tocsin.delivery import deliver
 from tocsin.delivery.dampen import Reservation
 from tocsin.feedback import apply
 from tocsin.store import attempts, lanes, notification_email_log, outbox, routes
-from tocsin.store.attempts import Opened, Opening
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed, Opened, Opening
 
 
 def without_skip_locked(patch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,7 @@ from tests.crash import storms
 from tests.world import World
 from tocsin.delivery import dampen, deliver
 from tocsin.store import notification_email_log
-from tocsin.store.outbox import Claimed
-from tocsin.store.routes import Settlement
+from tocsin.store.rows import Claimed, Settlement
 
 Scenario = Callable[[World], None]
 Mutation = Callable[[pytest.MonkeyPatch], None]

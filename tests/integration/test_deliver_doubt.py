@@ -8,7 +8,7 @@ from tests.world import LEASE, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.intake.cancel import cancel
 from tocsin.store import attempts
-from tocsin.store.attempts import Evidence
+from tocsin.store.rows import Evidence
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")
 AFTER = WINDOW + timedelta(seconds=1)

@@ -15,10 +15,12 @@ from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.ways import Message
 from tocsin.foundation import work_queue
+from tocsin.foundation.due import Due
 from tocsin.outbox import dispatch as dispatching
 from tocsin.outbox.dispatch import Worker, dispatch
 from tocsin.store import outbox
-from tocsin.store.outbox import FIRST_TENANT, Choice, Due
+from tocsin.store.outbox import FIRST_TENANT
+from tocsin.store.rows import Choice
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from tests.ses_events import NEWS, event, heard, tags_of, through_sns
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import heed
-from tocsin.feedback.ses_events import ProviderEvent, join, read_queue_message
+from tocsin.feedback.ses_events import join, read_queue_message
 from tocsin.intake.cancel import cancel
+from tocsin.store.rows import ProviderEvent
 from tocsin.upkeep.retain import ORPHAN_EVENTS, PROVIDER_EVENTS, retain
 
 DAY = timedelta(days=1)

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from tocsin.store.lanes import Lane
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed, Lane
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 WINDOW = timedelta(minutes=15)

@@ -8,20 +8,8 @@ from uuid import UUID
 import pytest
 
 from tests.unit.claims import NOW, a_claim
-from tocsin.delivery.dampener import (
-    HOUR,
-    HOURLY_LIMIT,
-    THREAD_WINDOW,
-    Granted,
-    Held,
-    Later,
-    Ledger,
-    Skipped,
-    State,
-    Verdict,
-    concerns,
-)
-from tocsin.store.outbox import Claimed
+from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW, Granted, Held, Later, Ledger, Skipped, Verdict, concerns
+from tocsin.store.rows import Claimed, State
 
 BOB = UUID(int=6)
 DIGEST: dict[str, Any] = {"audience_kind": "digest", "thread_kind": "pr", "thread_id": "7"}

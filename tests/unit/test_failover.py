@@ -10,7 +10,7 @@ from tocsin.channels.ways import Way
 from tocsin.delivery import failover
 from tocsin.delivery.failover import LONGEST_WAIT, Traffic, lanes_to_try, share_of
 from tocsin.delivery.gate import Defer, End
-from tocsin.store.lanes import Lane
+from tocsin.store.rows import Lane
 
 FIRST, SECOND = Way(Postbox("ses", "ses:email")), Way(Postbox("sendgrid", "sendgrid:1"))
 IN_USE = NOW + timedelta(seconds=90)

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin.delivery import gate
 from tocsin.delivery.gate import AwaitEvidence, Decision, End, Proven, Send
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 
 LONG_AGO = WINDOW + timedelta(minutes=1)
 LATELY = timedelta(minutes=1)

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin.delivery import gate
 from tocsin.delivery.gate import AwaitEvidence, Decision, Defer, End, Proven, Send
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 
 LATELY, LONG_AGO = timedelta(minutes=1), WINDOW + timedelta(minutes=1)
 # It is noon in UTC, and quiet from eleven to two.

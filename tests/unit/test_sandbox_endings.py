@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from tocsin.feedback.sandbox import ending_of, event_of
-from tocsin.feedback.ses_events import Named
+from tocsin.store.rows import Named
 
 DOMAIN = "sandbox.tocsin.example"
 NAMED = Named(UUID(int=1), "email-address", 1, 1)

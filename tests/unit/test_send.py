@@ -10,7 +10,7 @@ from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, O
 from tocsin.channels.ways import Way
 from tocsin.content.plain import Content
 from tocsin.delivery.send import BREAKS_AFTER, Course, Ready
-from tocsin.store.attempts import Opened
+from tocsin.store.rows import Opened
 
 SILENT = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "", timed_out=True)
 DOWN = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")

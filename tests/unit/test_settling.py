@@ -10,9 +10,8 @@ from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.delivery import gate, settlement
-from tocsin.store.attempts import CUT_OFF, Opened
-from tocsin.store.outbox import Claimed
-from tocsin.store.routes import Settlement
+from tocsin.store.attempts import CUT_OFF
+from tocsin.store.rows import Claimed, Opened, Settlement
 
 OPENED = Opened(UUID(int=1), attempt_no=3, attempt_count=2, started_at=NOW)
 

@@ -12,9 +12,10 @@ from psycopg import Connection
 
 from tocsin.content import inbox_text
 from tocsin.dead_letters.recovery_hints import hint_for
+from tocsin.foundation.due import Due
 from tocsin.store import domain_events, domain_events_processed, outbox
 from tocsin.store.domain_events import Event
-from tocsin.store.outbox import Due, Page
+from tocsin.store.rows import Page
 
 BATCH = 200  # events in one transaction
 MOST_IN_BATCH = 1_000  # recipients of an event that is told at once; one that has more becomes work of its own

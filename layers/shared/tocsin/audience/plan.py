@@ -7,7 +7,7 @@ from psycopg import Connection
 
 from tocsin.content import inbox_text
 from tocsin.store import outbox, routes
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 
 PAGE_SIZE = 1_000
 MOST_ROUTES = 5_000  # in one statement, about

@@ -9,7 +9,7 @@ from psycopg import Connection
 
 from tocsin.channels.outcomes import Outcome
 from tocsin.content.plain import Content
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 
 PROVIDER_TIMEOUT = timedelta(seconds=13)  # connect 3 s + read 10 s, as in aws.py
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tocsin.content import plain
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 from tocsin.store.templates import TemplateRow
 
 

@@ -10,10 +10,10 @@ from psycopg import Connection, Cursor
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
 from tocsin.delivery.send import BREAKS_AFTER, CLOSING
 from tocsin.delivery.settlement import pause_of
+from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.store import admin_system_events, devices, lanes, outbox, suppressions
-from tocsin.store.lanes import Lane
-from tocsin.store.outbox import Claimed, Due
+from tocsin.store.rows import Claimed, Lane
 
 SLOWEST_THROTTLE = timedelta(seconds=60)
 BREAKER_PAUSE = timedelta(seconds=30)

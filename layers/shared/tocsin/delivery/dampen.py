@@ -8,13 +8,13 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.delivery import quiet_hours, settlement
-from tocsin.delivery.dampener import Granted, Held, Later, Ledger, Skipped, State
+from tocsin.delivery.dampener import Granted, Held, Later, Ledger, Skipped
 from tocsin.delivery.gate import Defer, End
+from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.store import digests, notification_email_log, routes
 from tocsin.store.digests import Holding
-from tocsin.store.outbox import Claimed, Due
-from tocsin.store.routes import Settlement
+from tocsin.store.rows import Claimed, Settlement, State
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,28 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed, State
 
 THREAD_WINDOW = timedelta(minutes=10)
 HOURLY_LIMIT = 100
 HOUR = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What the log knows about one delivery's recipient."""
-
-    outbox_id: UUID
-    now: datetime
-    is_reserved: bool  # by an earlier try of the same delivery
-    emails_this_hour: int
-    hour_is_full_until: datetime | None
-    sent_today: int  # on the channel, or of the type on it, as the cap counts
-    thread_told_at: datetime | None
-    digest_id: UUID | None  # a digest is being collected for the thread
-    digest_outbox_id: UUID | None
-    is_read: bool  # the thread's inbox row exists and is read
-    payload: dict[str, object]  # the record's, as it is now
 
 
 @dataclass(frozen=True, slots=True)

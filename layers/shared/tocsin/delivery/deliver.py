@@ -21,14 +21,11 @@ from tocsin.delivery.failover import Traffic
 from tocsin.delivery.send import Ready, Sent, send_all
 from tocsin.feedback import sandbox, unsubscribe
 from tocsin.feedback.apply import heed
-from tocsin.feedback.ses_events import Named, ProviderEvent
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import worker_transaction
+from tocsin.foundation.due import Due
 from tocsin.store import attempts, lanes, outbox, provider_configs, routes
-from tocsin.store.attempts import Evidence, Opened, Opening
-from tocsin.store.lanes import Lane
-from tocsin.store.outbox import Claimed, Due
-from tocsin.store.routes import Settlement
+from tocsin.store.rows import Claimed, Evidence, Lane, Named, Opened, Opening, ProviderEvent, Settlement
 
 log = Logger(child=True)
 

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from tocsin.channels.ways import Way
 from tocsin.delivery.gate import Defer, End
-from tocsin.store.lanes import Lane
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed, Lane
 
 LOOK_AGAIN = timedelta(seconds=2)
 NO_WAY_PAUSE = timedelta(minutes=5)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tocsin.delivery import quiet_hours
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 
 MAX_CLAIMS = 3
 SILENCE = "the provider's answer was lost and no evidence of delivery came"

@@ -10,8 +10,7 @@ from threading import Lock
 from tocsin.channels.outcomes import Failure, FailureClass, NotSent, Outcome
 from tocsin.channels.ways import Channel, Message, Way
 from tocsin.content import plain
-from tocsin.store.attempts import Opened
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed, Opened
 
 BREAKS_AFTER = 5  # failures in a row
 CLOSING = (FailureClass.THROTTLED, FailureClass.CONFIGURATION)

@@ -7,9 +7,8 @@ from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, O
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.delivery import backoff, gate
 from tocsin.foundation import work_queue
-from tocsin.store.attempts import CUT_OFF, Opened
-from tocsin.store.outbox import Claimed
-from tocsin.store.routes import Settlement
+from tocsin.store.attempts import CUT_OFF
+from tocsin.store.rows import Claimed, Opened, Settlement
 
 LONGEST_SPREAD = timedelta(minutes=1)
 _DOUBT = "an earlier attempt may have arrived"

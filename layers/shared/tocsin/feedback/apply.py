@@ -5,13 +5,12 @@ from typing import Any
 
 from psycopg import Connection
 
-from tocsin.feedback.ses_events import ProviderEvent
 from tocsin.foundation import work_queue
+from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.store import attempts, outbox, provider_events, suppressions
-from tocsin.store.attempts import Evidence
-from tocsin.store.outbox import Due
 from tocsin.store.provider_events import Matched
+from tocsin.store.rows import Evidence, ProviderEvent
 
 SOFT_BOUNCES = 5
 SOFT_BOUNCE_WINDOW = timedelta(days=14)

@@ -3,7 +3,7 @@
 import hashlib
 from datetime import datetime
 
-from tocsin.feedback.ses_events import Named, ProviderEvent
+from tocsin.store.rows import Named, ProviderEvent
 
 _FEEDBACK = {"success": ("delivery", "delivered"), "bounce": ("bounce", "hard_bounced"), "complaint": ("complaint", "complained")}
 

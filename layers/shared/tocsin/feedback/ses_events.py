@@ -3,12 +3,11 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
 from tocsin.foundation.ids import as_uuid
+from tocsin.store.rows import Named, ProviderEvent
 
 # The feedback register is a lattice: whatever order events come in, the highest rank stays.
 RANKS = ("none", "delayed", "delivered", "soft_bounced", "hard_bounced", "complained")
@@ -26,29 +25,6 @@ _ATTEMPT = re.compile(r"(?P<generation>\d{1,4})-(?P<attempt>\d{1,4})")
 
 class Unreadable(ValueError):
     """The message is not an event of a provider. It is logged and forgotten."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The attempt that an event says it is about."""
-
-    notification_id: UUID
-    route_id: str
-    generation: int
-    attempt_no: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderEvent:
-    key: bytes
-    provider: str
-    kind: str
-    feedback: str
-    suppresses: bool
-    provider_message_id: str
-    named: Named | None
-    detail: str
-    occurred_at: datetime
 
 
 def read_queue_message(body: str) -> ProviderEvent:

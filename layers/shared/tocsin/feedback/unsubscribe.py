@@ -11,7 +11,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.store import notification_threads, suppressions
-from tocsin.store.outbox import Claimed
+from tocsin.store.rows import Claimed
 
 
 class SecretUnavailable(Exception):

@@ -12,8 +12,8 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 
 from tocsin.foundation import aws
+from tocsin.foundation.due import Due
 from tocsin.foundation.settings import settings
-from tocsin.store.outbox import Due
 
 IDS_PER_HINT = 50
 HINTS_PER_CALL = 10

@@ -13,10 +13,10 @@ from psycopg import Connection, errors
 from tocsin.content import plain
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import tenant_round_trip
+from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.intents import AddressAudience, Intent, ScopeAudience
 from tocsin.store import rate_limits, records
-from tocsin.store.outbox import Due
 
 FARTHEST_SEND = timedelta(days=365)
 

@@ -7,9 +7,9 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.due import Due
 from tocsin.foundation.work_queue import nudge
 from tocsin.store import outbox, records, routes
-from tocsin.store.outbox import Due
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.delivery import gate
 from tocsin.delivery.deliver import Count, Insist, Policy, deliver
 from tocsin.foundation import work_queue
+from tocsin.foundation.due import Due
 from tocsin.store import lanes, outbox
-from tocsin.store.outbox import FIRST_TENANT, Choice, Claimed, Due
+from tocsin.store.outbox import FIRST_TENANT
+from tocsin.store.rows import Choice, Claimed
 
 BATCH_SIZE = 100
 SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered

@@ -7,9 +7,9 @@ from psycopg import Connection
 
 from tocsin.delivery.circuit_breaker import wake_reopened
 from tocsin.foundation import work_queue
+from tocsin.foundation.due import Due
 from tocsin.foundation.settings import QUEUES
 from tocsin.store import domain_events_processed, outbox
-from tocsin.store.outbox import Due
 
 MOST_PER_QUEUE = 1_000
 MOST_PER_TENANT = 4 * work_queue.IDS_PER_HINT  # four hints: as many workers begin with it, and go on until nothing is due

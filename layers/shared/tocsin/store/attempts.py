@@ -1,7 +1,5 @@
 """One row per try, opened before the provider is called."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -9,22 +7,9 @@ from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
+from tocsin.store.rows import Evidence, Opened, Opening
+
 CUT_OFF = "the worker ended before the provider's answer was recorded"
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    outbox_id: UUID
-    provider: str
-    supersedes: int | None  # an earlier attempt without an answer, given up for this one
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    outbox_id: UUID
-    attempt_no: int
-    attempt_count: int
-    started_at: datetime
 
 
 def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUID) -> Cursor[Opened]:
@@ -75,17 +60,6 @@ def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUI
             "cut_off": CUT_OFF,
         },
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Proof that an attempt was accepted, from whoever learned it too late to settle the route."""
-
-    notification_id: UUID
-    route_id: str
-    generation: int
-    attempt_no: int
-    provider_message_id: str
 
 
 def record_evidence(conn: Connection[Any], evidence: list[Evidence]) -> int:

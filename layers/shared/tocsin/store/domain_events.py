@@ -9,8 +9,8 @@ from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
+from tocsin.foundation.due import Due
 from tocsin.store.domain_events_processed import CONSUMER
-from tocsin.store.outbox import Due
 
 
 @dataclass(frozen=True, slots=True)

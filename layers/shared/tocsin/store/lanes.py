@@ -1,30 +1,12 @@
 """The state of each way out, shared by all workers: the circuit breaker. A lane without a row is open."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from psycopg import Connection, Cursor
 from psycopg.rows import class_row
 
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    lane: str
-    state: str
-    reason: str
-    resume_at: datetime
-    is_closed: bool
-    updated_at: datetime
-    timed_out: bool = False  # its last failures were time-outs: they cost a sender's time, not only an answer
-    probe_size: int = 1  # how many may go while it recovers
-    probe_until: datetime | None = None  # somebody is trying it until then
-    is_ours: bool = False  # and that is us
-
-    @property
-    def is_recovering(self) -> bool:
-        """Its pause is over and nothing went through yet: it is tried, not used."""
-        return not self.is_closed and self.state != "failing"
+from tocsin.store.rows import Lane
 
 
 def all_troubled(conn: Connection[Any]) -> Cursor[Lane]:

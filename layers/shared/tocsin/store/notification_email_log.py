@@ -8,8 +8,8 @@ from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW, State
-from tocsin.store.outbox import Claimed
+from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW
+from tocsin.store.rows import Claimed, State
 
 
 def lock_recipients(conn: Connection[Any], user_ids: set[UUID]) -> None:

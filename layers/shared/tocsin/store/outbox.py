@@ -1,7 +1,7 @@
 """The work to do: claimed under a lease, and gone when it is done."""
 
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,94 +9,8 @@ from psycopg import Connection, Cursor
 from psycopg.rows import args_row
 from psycopg.types.json import Jsonb
 
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A piece of work to announce: on which queue, and whose it is."""
-
-    id: UUID
-    queue: str
-    tenant_id: UUID
-
-
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """One piece of work under our lease, with all that handling it needs. The clock is the database's.
-
-    Made by position (naming each column costs three times as much): the fields stand in the order of the query below."""
-
-    outbox_id: UUID
-    source_kind: str
-    tenant_id: UUID
-    notification_id: UUID
-    claimed_at: datetime
-    claim_count: int
-    attempt_count: int
-    max_attempts: int
-    retry_backoff: str
-    retry_base_ms: int
-    notification_type: str
-    mode: str
-    audience_kind: str
-    audience: dict[str, Any] | None
-    listed_recipients: int
-    payload: dict[str, Any]
-    channels: list[str] | None
-    template: str | None
-    expires_at: datetime | None
-    cancelled_at: datetime | None
-    ambiguous_policy: str | None
-    is_transactional: bool
-    priority: str
-    thread_kind: str | None
-    thread_id: str | None
-    # of a route
-    route_id: str | None
-    generation: int
-    channel: str | None
-    status: str | None
-    recipient_ref: str | None
-    user_id: UUID | None
-    audience_reason: str | None
-    email: str | None
-    phone: str | None
-    device_id: UUID | None
-    device_platform: str | None
-    device_token: str | None
-    device_endpoint_arn: str | None
-    device_enabled: bool | None
-    suppressed_by: str | None
-    # of the recipient's preferences, the finer rule first
-    is_wanted: bool
-    frequency_cap: int | None
-    cap_is_of_type: bool
-    cap_timezone: str | None
-    quiet_start: time | None
-    quiet_end: time | None
-    quiet_timezone: str | None
-    template_id: UUID | None
-    template_version: int | None
-    template_locale: str | None
-    template_subject: str | None
-    template_body: str | None
-    template_text: str | None
-    duplicate_suspected: bool | None
-    # of an attempt whose answer is not known, or became known by another way
-    attempt_open: bool
-    last_attempt_no: int
-    open_attempt_no: int | None
-    open_attempt_started_at: datetime | None
-    open_attempt_outcome: str | None
-    open_attempt_provider: str | None
-    open_attempt_message_id: str | None
-    # of the wait for a lane
-    waits_for: str | None
-    created_at: datetime
-
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether an earlier attempt may have arrived: its answer is missing, or another attempt was made because it was."""
-        return self.attempt_open or bool(self.duplicate_suspected)
+from tocsin.foundation.due import Due
+from tocsin.store.rows import Buried, Choice, Claimed, Page
 
 
 def need_not_last(conn: Connection[Any]) -> None:
@@ -207,17 +121,6 @@ def find_due(conn: Connection[Any], ids: list[UUID]) -> list[Due]:
     return [Due(*row) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The next page of a large audience under our lease: of which event, and after which person it begins."""
-
-    outbox_id: UUID
-    tenant_id: UUID
-    claim_count: int
-    event_id: int
-    after_user_id: UUID | None
-
-
 def claim_page(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lease: timedelta) -> Cursor[Page]:
     """Lease one page of a large audience among these ids: one at a time, so that what else is due gets its turn in between."""
     return conn.cursor(row_factory=args_row(Page)).execute(
@@ -240,14 +143,6 @@ def claim_page(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lea
         """,
         {"ids": ids, "lease_token": lease_token, "lease": lease},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What is due on a queue, in the order in which to take it; and where the walk over the tenants ended (None: at the end)."""
-
-    due: list[Due]
-    stopped_at: UUID | None
 
 
 FIRST_TENANT = UUID(int=0)
@@ -534,14 +429,6 @@ def find_reopened(conn: Connection[Any]) -> list[str]:
         """
     ).fetchall()
     return [row[0] for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class Buried:
-    outbox_id: UUID
-    classification: str
-    message: str
-    hint: str
 
 
 def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:

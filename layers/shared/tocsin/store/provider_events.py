@@ -9,7 +9,8 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from tocsin.feedback.ses_events import RANKS, ProviderEvent
+from tocsin.feedback.ses_events import RANKS
+from tocsin.store.rows import ProviderEvent
 
 
 @dataclass(frozen=True, slots=True)

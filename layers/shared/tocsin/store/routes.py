@@ -1,7 +1,5 @@
 """One row per recipient and channel: how each is planned, and how it ends."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -9,24 +7,8 @@ from psycopg import Connection, Cursor
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from tocsin.store.outbox import Due
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to turn one record into routes: the channels to use, and the words for the inbox, by locale."""
-
-    outbox_id: UUID
-    channels: list[str]
-    inbox: list[dict[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What planning made: deliveries that are due, and plans that have further recipients to go."""
-
-    deliveries: list[Due]
-    unfinished: list[Due]
+from tocsin.foundation.due import Due
+from tocsin.store.rows import Plan, Planned, Settlement
 
 
 def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_size: int) -> Planned:
@@ -272,59 +254,6 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         },
     ).fetchall()
     return Planned([Due(*row[:3]) for row in rows if not row[3]], [Due(*row[:3]) for row in rows if row[3]])
-
-
-@dataclass(frozen=True, slots=True)
-class Settlement:
-    """How one claimed delivery ends, or when it goes on. Exactly one of the two: a status that ends it, or a due time."""
-
-    outbox_id: UUID
-    status: str
-    reason: str = ""
-    # the attempt this closes, if one was opened
-    attempt_no: int | None = None
-    attempt_outcome: str | None = None
-    attempt_counts: bool = True
-    provider: str = ""
-    provider_message_id: str = ""
-    error_classification: str = ""
-    error_message: str = ""
-    attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
-    # when it goes on: after a delay from now (the database's now), or at a time
-    delay: timedelta | None = None
-    due_at: datetime | None = None
-    expires_at: datetime | None = None  # when it goes on at the latest, to end
-    waits_for: str | None = None  # the lane whose reopening brings it forward
-    is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
-    awaits_evidence: bool = False
-    is_deferral: bool = False
-    may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
-    recovery_hint: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "outbox_id": str(self.outbox_id),
-            "status": self.status,
-            "reason": self.reason,
-            "attempt_no": self.attempt_no,
-            "attempt_outcome": self.attempt_outcome,
-            "uncounted": 0 if self.attempt_counts else 1,
-            "provider": self.provider,
-            "provider_message_id": self.provider_message_id,
-            "error_classification": self.error_classification,
-            "error_message": self.error_message[:1000],
-            "attempt_error": (self.attempt_error or self.error_message)[:1000],
-            "ends": self.delay is None and self.due_at is None,
-            "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
-            "due_at": None if self.due_at is None else self.due_at.isoformat(),
-            "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),
-            "waits_for": self.waits_for,
-            "is_announced": self.is_announced,
-            "awaits_evidence": self.awaits_evidence,
-            "is_deferral": self.is_deferral,
-            "may_have_arrived": self.may_have_arrived,
-            "recovery_hint": self.recovery_hint,
-        }
 
 
 def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token: UUID) -> Cursor[tuple[UUID]]:

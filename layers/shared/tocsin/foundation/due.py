@@ -1,0 +1,13 @@
+"""A piece of work to announce. Pure."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A piece of work to announce: on which queue, and whose it is."""
+
+    id: UUID
+    queue: str
+    tenant_id: UUID

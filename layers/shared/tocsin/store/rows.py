@@ -1,0 +1,270 @@
+"""What statements take and give, where rooms need it too. Pure."""
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Any
+from uuid import UUID
+
+from tocsin.foundation.due import Due
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """One piece of work under our lease, with all that handling it needs. The clock is the database's.
+
+    Made by position (naming each column costs three times as much): the fields stand in the order of the query below."""
+
+    outbox_id: UUID
+    source_kind: str
+    tenant_id: UUID
+    notification_id: UUID
+    claimed_at: datetime
+    claim_count: int
+    attempt_count: int
+    max_attempts: int
+    retry_backoff: str
+    retry_base_ms: int
+    notification_type: str
+    mode: str
+    audience_kind: str
+    audience: dict[str, Any] | None
+    listed_recipients: int
+    payload: dict[str, Any]
+    channels: list[str] | None
+    template: str | None
+    expires_at: datetime | None
+    cancelled_at: datetime | None
+    ambiguous_policy: str | None
+    is_transactional: bool
+    priority: str
+    thread_kind: str | None
+    thread_id: str | None
+    # of a route
+    route_id: str | None
+    generation: int
+    channel: str | None
+    status: str | None
+    recipient_ref: str | None
+    user_id: UUID | None
+    audience_reason: str | None
+    email: str | None
+    phone: str | None
+    device_id: UUID | None
+    device_platform: str | None
+    device_token: str | None
+    device_endpoint_arn: str | None
+    device_enabled: bool | None
+    suppressed_by: str | None
+    # of the recipient's preferences, the finer rule first
+    is_wanted: bool
+    frequency_cap: int | None
+    cap_is_of_type: bool
+    cap_timezone: str | None
+    quiet_start: time | None
+    quiet_end: time | None
+    quiet_timezone: str | None
+    template_id: UUID | None
+    template_version: int | None
+    template_locale: str | None
+    template_subject: str | None
+    template_body: str | None
+    template_text: str | None
+    duplicate_suspected: bool | None
+    # of an attempt whose answer is not known, or became known by another way
+    attempt_open: bool
+    last_attempt_no: int
+    open_attempt_no: int | None
+    open_attempt_started_at: datetime | None
+    open_attempt_outcome: str | None
+    open_attempt_provider: str | None
+    open_attempt_message_id: str | None
+    # of the wait for a lane
+    waits_for: str | None
+    created_at: datetime
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether an earlier attempt may have arrived: its answer is missing, or another attempt was made because it was."""
+        return self.attempt_open or bool(self.duplicate_suspected)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The next page of a large audience under our lease: of which event, and after which person it begins."""
+
+    outbox_id: UUID
+    tenant_id: UUID
+    claim_count: int
+    event_id: int
+    after_user_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is due on a queue, in the order in which to take it; and where the walk over the tenants ended (None: at the end)."""
+
+    due: list[Due]
+    stopped_at: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Buried:
+    outbox_id: UUID
+    classification: str
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to turn one record into routes: the channels to use, and the words for the inbox, by locale."""
+
+    outbox_id: UUID
+    channels: list[str]
+    inbox: list[dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What planning made: deliveries that are due, and plans that have further recipients to go."""
+
+    deliveries: list[Due]
+    unfinished: list[Due]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    outbox_id: UUID
+    provider: str
+    supersedes: int | None  # an earlier attempt without an answer, given up for this one
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    outbox_id: UUID
+    attempt_no: int
+    attempt_count: int
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Proof that an attempt was accepted, from whoever learned it too late to settle the route."""
+
+    notification_id: UUID
+    route_id: str
+    generation: int
+    attempt_no: int
+    provider_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    lane: str
+    state: str
+    reason: str
+    resume_at: datetime
+    is_closed: bool
+    updated_at: datetime
+    timed_out: bool = False  # its last failures were time-outs: they cost a sender's time, not only an answer
+    probe_size: int = 1  # how many may go while it recovers
+    probe_until: datetime | None = None  # somebody is trying it until then
+    is_ours: bool = False  # and that is us
+
+    @property
+    def is_recovering(self) -> bool:
+        """Its pause is over and nothing went through yet: it is tried, not used."""
+        return not self.is_closed and self.state != "failing"
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How one claimed delivery ends, or when it goes on. Exactly one of the two: a status that ends it, or a due time."""
+
+    outbox_id: UUID
+    status: str
+    reason: str = ""
+    # the attempt this closes, if one was opened
+    attempt_no: int | None = None
+    attempt_outcome: str | None = None
+    attempt_counts: bool = True
+    provider: str = ""
+    provider_message_id: str = ""
+    error_classification: str = ""
+    error_message: str = ""
+    attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
+    # when it goes on: after a delay from now (the database's now), or at a time
+    delay: timedelta | None = None
+    due_at: datetime | None = None
+    expires_at: datetime | None = None  # when it goes on at the latest, to end
+    waits_for: str | None = None  # the lane whose reopening brings it forward
+    is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
+    awaits_evidence: bool = False
+    is_deferral: bool = False
+    may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
+    recovery_hint: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "outbox_id": str(self.outbox_id),
+            "status": self.status,
+            "reason": self.reason,
+            "attempt_no": self.attempt_no,
+            "attempt_outcome": self.attempt_outcome,
+            "uncounted": 0 if self.attempt_counts else 1,
+            "provider": self.provider,
+            "provider_message_id": self.provider_message_id,
+            "error_classification": self.error_classification,
+            "error_message": self.error_message[:1000],
+            "attempt_error": (self.attempt_error or self.error_message)[:1000],
+            "ends": self.delay is None and self.due_at is None,
+            "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
+            "due_at": None if self.due_at is None else self.due_at.isoformat(),
+            "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),
+            "waits_for": self.waits_for,
+            "is_announced": self.is_announced,
+            "awaits_evidence": self.awaits_evidence,
+            "is_deferral": self.is_deferral,
+            "may_have_arrived": self.may_have_arrived,
+            "recovery_hint": self.recovery_hint,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What the log knows about one delivery's recipient."""
+
+    outbox_id: UUID
+    now: datetime
+    is_reserved: bool  # by an earlier try of the same delivery
+    emails_this_hour: int
+    hour_is_full_until: datetime | None
+    sent_today: int  # on the channel, or of the type on it, as the cap counts
+    thread_told_at: datetime | None
+    digest_id: UUID | None  # a digest is being collected for the thread
+    digest_outbox_id: UUID | None
+    is_read: bool  # the thread's inbox row exists and is read
+    payload: dict[str, object]  # the record's, as it is now
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The attempt that an event says it is about."""
+
+    notification_id: UUID
+    route_id: str
+    generation: int
+    attempt_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderEvent:
+    key: bytes
+    provider: str
+    kind: str
+    feedback: str
+    suppresses: bool
+    provider_message_id: str
+    named: Named | None
+    detail: str
+    occurred_at: datetime
