@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable
 
-from tests.unit.source import LAYER, Module, calls, imports, texts
+from tests.unit.source import LAYER, ROOMS, Module, calls, imports, texts
 
 Rule = Callable[[Module], list[str]]
 
@@ -23,13 +23,13 @@ _NETWORK = {"requests", "urllib", "urllib3", "http", "httpx", "aiohttp", "socket
 
 # SQL that does not belong to a table, and so to no module of store/: the exact statements, each with its reason.
 ALLOWED_SQL = {
-    f"{LAYER}/database.py": {
+    f"{LAYER}/foundation/database.py": {
         "BEGIN": "the one place that opens transactions, pipelined with their first statement",
         "COMMIT": "the same",
         "SELECT set_config(%s, %s, true)": "whose rows a transaction sees is a matter of the connection",
         "SELECT 1": "is an idle connection still alive?",
     },
-    f"{LAYER}/migrate.py": {
+    f"{LAYER}/upkeep/migrate.py": {
         "ALTER ROLE {} PASSWORD {}": "a role is no table, and DDL takes no parameters",
         "GRANT tocsin_worker TO CURRENT_USER": "the deployment acts as the role that sees every tenant",
         "SET ROLE tocsin_worker": "the same",
@@ -37,7 +37,7 @@ ALLOWED_SQL = {
 }
 # execute() with something else than a literal, each with its reason.
 ALLOWED_EXECUTE = {
-    f"{LAYER}/migrate.py": {
+    f"{LAYER}/upkeep/migrate.py": {
         "(folder / 'setup' / 'roles.sql').read_bytes()": "a file of ours, run as it is",
         "sql.SQL('ALTER ROLE {} PASSWORD {}').format(sql.Identifier(role), sql.Literal(password))": "psycopg quotes both",
     }
@@ -45,12 +45,12 @@ ALLOWED_EXECUTE = {
 # What leaves the process by another way than boto3 and psycopg, each with its reason.
 ALLOWED_NETWORK = {
     "functions/migrate/app.py": {"urllib.request": "CloudFormation wants its answer at a presigned URL"},
-    f"{LAYER}/channels/web.py": {
+    f"{LAYER}/channels/http_client.py": {
         "http.client": "the one client of all other providers",
         "socket": "its connections, limited in time",
     },
 }
-ALLOWED_NAMES = {f"{LAYER}/api/service.py": "the service as the API's subject: health, readiness, its own description"}
+ALLOWED_NAMES: dict[str, str] = {}
 FORBIDDEN_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "service", "services", "lib"}
 
 
@@ -130,6 +130,51 @@ def names_that_say_nothing(module: Module) -> list[str]:
     return [module.path] if FORBIDDEN_NAMES & set(parts) and module.path not in ALLOWED_NAMES else []
 
 
+def directions(module: Module) -> list[str]:
+    """functions -> api -> rooms -> store -> foundation; HTTP stands beside the API and knows no room but access."""
+    found = []
+    for node, room in _rooms(module):
+        if room not in _reachable(module.room):
+            found.append(module.at(node, f"{module.room} imports {room}"))
+    return found
+
+
+def ways_out_of_others(module: Module) -> list[str]:
+    """Whoever sends is delivery, chosen by the outbox: nobody else knows the channels."""
+    if module.room in {"channels", "delivery", "outbox"} or module.path.startswith("functions/"):
+        return []
+    return [module.at(node, room) for node, room in _rooms(module) if room == "channels"]
+
+
+def rooms_that_import_by_themselves(module: Module) -> list[str]:
+    """A room's __init__ is its sentence: whoever imports one module of it pays for no other."""
+    if not module.path.endswith("/__init__.py"):
+        return []
+    return [module.at(node, name) for node, name in imports(module)]
+
+
+def _reachable(room: str) -> set[str]:
+    """What a module of this room may import."""
+    match room:
+        case "foundation":
+            return {"foundation"}
+        case "store":
+            return {"store", "foundation"}
+        case "http":
+            return {"http", "access", "store", "foundation"}
+        case "api":
+            return {*ROOMS, "api", "http", "store", "foundation"}
+        case "functions":
+            return {*ROOMS, "api", "http", "store", "foundation"}
+        case _:
+            return {*ROOMS, "store", "foundation"}
+
+
+def _rooms(module: Module) -> list[tuple[ast.AST, str]]:
+    """The rooms that a module imports from."""
+    return [(node, name.split(".")[1]) for node, name in imports(module) if name.startswith("tocsin.")]
+
+
 def _last_name(side: ast.expr) -> str:
     match side:
         case ast.Name(id=name) | ast.Attribute(attr=name):
@@ -153,4 +198,7 @@ RULES: list[Rule] = [
     sdk_at_import,
     modules_without_a_sentence,
     names_that_say_nothing,
+    directions,
+    ways_out_of_others,
+    rooms_that_import_by_themselves,
 ]

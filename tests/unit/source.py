@@ -7,6 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYER = "layers/shared/tocsin"
+_NO_ROOMS = {"api", "http", "store", "foundation"}
+# The rooms, by capability: every folder of the layer that is not one of those that all of them stand between.
+ROOMS = {folder.name for folder in (ROOT / LAYER).iterdir() if (folder / "__init__.py").exists()} - _NO_ROOMS
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,22 @@ class Module:
     @property
     def is_store(self) -> bool:
         return self.path.startswith(f"{LAYER}/store/")
+
+    @property
+    def room(self) -> str:
+        """The folder of the layer it stands in; of a door, `functions`."""
+        parts = self.path.removeprefix(f"{LAYER}/").split("/")
+        return parts[0] if len(parts) > 1 else ""
+
+    @property
+    def name(self) -> str:
+        """As it is imported."""
+        return "tocsin." + self.path.removeprefix(f"{LAYER}/").removesuffix(".py").replace("/", ".")
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether its opening words end with "Pure."."""
+        return (ast.get_docstring(self.tree) or "").split("\n\n")[0].endswith("Pure.")
 
     def at(self, node: ast.AST, what: str) -> str:
         """One finding, as an editor can jump to it."""

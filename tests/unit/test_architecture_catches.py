@@ -8,7 +8,8 @@ from tests.unit import rules
 from tests.unit.rules import Rule
 from tests.unit.source import LAYER, Module
 
-STORE, HOUSE, DOOR = f"{LAYER}/store/things.py", f"{LAYER}/things.py", "functions/things/app.py"
+STORE, HOUSE, DOOR = f"{LAYER}/store/things.py", f"{LAYER}/delivery/things.py", "functions/things/app.py"
+ROOM = HOUSE
 
 BREACHES: list[tuple[Rule, str, str]] = [
     (rules.sql_outside_the_store, HOUSE, 'conn.execute("SELECT id FROM users")'),
@@ -16,13 +17,13 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (rules.sql_outside_the_store, HOUSE, 'q = "DELETE FROM users"'),
     (rules.sql_outside_the_store, HOUSE, 'conn.execute("BEGIN")'),
     (rules.sql_outside_the_store, HOUSE, 'q = f"INSERT INTO {table} DEFAULT VALUES"'),
-    (rules.sql_outside_the_store, f"{LAYER}/database.py", 'conn.execute("SELECT 2")'),
+    (rules.sql_outside_the_store, f"{LAYER}/foundation/database.py", 'conn.execute("SELECT 2")'),
     (rules.sql_that_is_built, STORE, 'conn.execute(f"SELECT {column} FROM users")'),
     (rules.sql_that_is_built, STORE, 'conn.execute("SELECT %s FROM users" % column)'),
     (rules.sql_that_is_built, STORE, 'conn.execute("SELECT " + column)'),
     (rules.sql_that_is_built, STORE, 'conn.execute("SELECT {}".format(column))'),
     (rules.sql_that_is_built, STORE, "conn.cursor().execute(query)"),
-    (rules.sql_that_is_built, f"{LAYER}/migrate.py", 'conn.execute(f"ALTER ROLE {role}")'),
+    (rules.sql_that_is_built, f"{LAYER}/upkeep/migrate.py", 'conn.execute(f"ALTER ROLE {role}")'),
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT now()")'),
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT NOW ()")'),
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT CURRENT_TIMESTAMP")'),
@@ -50,6 +51,15 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (rules.names_that_say_nothing, f"{LAYER}/utils.py", ""),
     (rules.names_that_say_nothing, f"{LAYER}/helpers/text.py", ""),
     (rules.names_that_say_nothing, "functions/common/app.py", ""),
+    (rules.directions, STORE, "from tocsin.delivery.dampener import HOUR"),
+    (rules.directions, STORE, "from tocsin.http.problems import Problem"),
+    (rules.directions, f"{LAYER}/foundation/things.py", "from tocsin.store import outbox"),
+    (rules.directions, ROOM, "from tocsin.http.door import Call"),
+    (rules.directions, ROOM, "def f():\n    from tocsin.api import inbox"),
+    (rules.directions, f"{LAYER}/http/things.py", "from tocsin.intake.intents import Intent"),
+    (rules.ways_out_of_others, f"{LAYER}/intake/things.py", "from tocsin.channels.ses import SesEmail"),
+    (rules.ways_out_of_others, f"{LAYER}/api/things.py", "from tocsin.channels import ways"),
+    (rules.rooms_that_import_by_themselves, f"{LAYER}/delivery/__init__.py", "from tocsin.delivery.gate import decide"),
 ]
 
 FINE: list[tuple[Rule, str, str]] = [
@@ -63,10 +73,19 @@ FINE: list[tuple[Rule, str, str]] = [
     (rules.secrets_compared_in_haste, HOUSE, "hmac.compare_digest(key.key_hash, key_hash)"),
     (rules.secrets_compared_in_haste, HOUSE, "asked.fingerprint == first.fingerprint"),
     (rules.other_ways_to_the_network, HOUSE, "from urllib.parse import quote"),
-    (rules.strangers_in_a_door, DOOR, "import json\nfrom aws_lambda_powertools import Logger\nfrom tocsin import aws"),
+    (rules.strangers_in_a_door, DOOR, "import json\nfrom aws_lambda_powertools import Logger\nfrom tocsin.foundation import aws"),
     (rules.sdk_at_import, HOUSE, "def client():\n    import boto3"),
     (rules.modules_without_a_sentence, HOUSE, '"""A sentence."""'),
-    (rules.names_that_say_nothing, f"{LAYER}/api/service.py", ""),
+    (rules.names_that_say_nothing, f"{LAYER}/api/about.py", ""),
+    (
+        rules.directions,
+        ROOM,
+        "from tocsin.store import outbox\nfrom tocsin.foundation.ids import uuid7\nfrom tocsin.people import addresses",
+    ),
+    (rules.directions, f"{LAYER}/api/things.py", "from tocsin.http.door import Call\nfrom tocsin.intake import cancel"),
+    (rules.directions, DOOR, "from tocsin.api import inbox\nfrom tocsin.outbox.dispatch import dispatch"),
+    (rules.ways_out_of_others, ROOM, "from tocsin.channels.ways import Way"),
+    (rules.rooms_that_import_by_themselves, f"{LAYER}/delivery/gate.py", "import json"),
 ]
 
 

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from tests.unit.http_events import Answer, an_event, ask
+from tocsin.foundation.fields import MAX_BODY
 from tocsin.http.door import Endpoint, Request, Response, door
-from tocsin.intake.intents import MAX_BODY
 
 JSON = {"content-type": "application/json"}
 TOO_LARGE = "[" * (MAX_BODY + 1)

@@ -8,7 +8,8 @@ import pytest
 
 from tests.unit.http_events import Answer, an_event, ask
 from tocsin.foundation.outages import DatabaseUnavailable, Reason
-from tocsin.http import door, problems
+from tocsin.http import door as http_door
+from tocsin.http import problems
 from tocsin.http.door import Endpoint, Request, Response, door
 from tocsin.http.problems import Problem
 
@@ -129,7 +130,7 @@ def test_why_the_database_is_out_of_reach_is_logged_without_the_words_of_the_err
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     heard: list[dict[str, Any]] = []
-    monkeypatch.setattr(door.log, "error", lambda message, *, extra: heard.append(extra))
+    monkeypatch.setattr(http_door.log, "error", lambda message, *, extra: heard.append(extra))
 
     answer(raising(_unavailable(Reason.TOO_MANY_CONNECTIONS)))
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tocsin.intake.intents import Intent, errors_of
+from tocsin.foundation.fields import errors_of
+from tocsin.intake.intents import Intent
 
 
 def an_intent(**fields: Any) -> dict[str, Any]:

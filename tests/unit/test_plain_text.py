@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.hostile_values import BREAKOUTS
-from tocsin.content import html_to_text
+from tocsin.content import html_to_text as plain_text
 from tocsin.content.html_tokens import TooManyAttributes, pieces
 
 PAGE = """<!doctype html><html><head><title>Not shown</title><style>p { x: "</p>" }</style></head>
@@ -51,7 +51,7 @@ class Oracle(HTMLParser):
 
 
 def html_to_text(page: str) -> str:
-    return html_to_text.html_to_text(pieces(page))
+    return plain_text.html_to_text(pieces(page))
 
 
 def test_a_page_becomes_what_its_reader_sees() -> None:

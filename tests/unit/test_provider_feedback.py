@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ses_events import NEWS, NOON, event, through_sns
-from tocsin.feedback.ses_events import RANKS, Unreadable, join, read_queue_message
-from tocsin.store.rows import Named, ProviderEvent
+from tocsin.feedback.ses_events import Unreadable, join, read_queue_message
+from tocsin.store.rows import RANKS, Named, ProviderEvent
 
 NOTIFICATION = "01980000-0000-7000-8000-000000000001"
 TAGS = {"tocsin_route": f"{NOTIFICATION}_email-01980000-0000-7000-8000-000000000002", "tocsin_attempt": "1-3"}

@@ -77,13 +77,13 @@ def test_two_versions_are_never_taken_for_each_other_even_with_one_id() -> None:
 
 
 def test_a_compiled_template_is_kept_and_the_oldest_make_room() -> None:
-    templates = [made("sms", None, "x", number=number) for number in range(templates.MAX_CACHED + 10)]
+    many = [made("sms", None, "x", number=number) for number in range(templates.MAX_CACHED + 10)]
 
-    for template in templates:
+    for template in many:
         render(template, {})
 
     assert len(templates._CACHE) == templates.MAX_CACHED
-    assert [template in templates._CACHE for template in templates] == [False] * 10 + [True] * templates.MAX_CACHED
+    assert [template in templates._CACHE for template in many] == [False] * 10 + [True] * templates.MAX_CACHED
 
 
 def test_a_large_template_takes_the_room_of_many_small_ones() -> None:

@@ -1,26 +1,41 @@
 """Audit: a row for every change an operator or administrator makes, in the transaction of the change."""
 
 import ipaddress
+from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
 
 from tocsin.content.plain import one_line
 from tocsin.foundation.ids import uuid7
-from tocsin.http.door import Call
 from tocsin.store import audit_logs
 
 
-def record(call: Call, action: str, resource_type: str, resource_id: str, changes: dict[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who makes a change, for which tenant, and from where: however they came."""
+
+    tenant_id: UUID
+    name: str
+    ip_address: str = ""
+    user_agent: str = ""
+
+
+def record(
+    conn: Connection[Any], actor: Actor, action: str, resource_type: str, resource_id: str, changes: dict[str, Any]
+) -> None:
     """`changes` has old and new values; the caller leaves secrets out."""
     audit_logs.insert(
-        call.conn,
+        conn,
         entry_id=uuid7(),
-        tenant_id=call.tenant_id,
-        actor=f"key:{call.principal.key_id}",
+        tenant_id=actor.tenant_id,
+        actor=actor.name,
         action=action,
         resource_type=resource_type,
         resource_id=resource_id,
-        ip_address=_address(call.request.source_ip),
-        user_agent=_words(call.request.headers.get("user-agent", "")),
+        ip_address=_address(actor.ip_address),
+        user_agent=_words(actor.user_agent),
         changes=changes,
     )
 

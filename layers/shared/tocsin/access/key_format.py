@@ -1,4 +1,4 @@
-"""API keys: `tcn_<live|test>_<id>_<secret><checksum>`. Garbage is told apart without asking the database."""
+"""API keys: `tcn_<live|test>_<id>_<secret><checksum>`. Garbage is told apart without asking the database. Pure."""
 
 import hashlib
 import hmac

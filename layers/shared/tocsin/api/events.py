@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from tocsin.access import rate_limits
+from tocsin.api import rate_limits
 from tocsin.foundation.ids import uuid7
 from tocsin.http import door, problems
 from tocsin.http.door import Call, Endpoint, Request, Response

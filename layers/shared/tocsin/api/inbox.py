@@ -9,10 +9,10 @@ import psycopg
 from pydantic import StrictBool, model_validator
 
 from tocsin.foundation.database import tenant_round_trip, tenant_transaction
+from tocsin.foundation.fields import Closed, Moment
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import door, paging, problems
 from tocsin.http.door import Endpoint, Response, Visit
-from tocsin.intake.intents import Closed, Moment
 from tocsin.store import notifications
 from tocsin.store.notifications import COUNT_CAP, Change, View
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tocsin.access import rate_limits
+from tocsin.api import rate_limits
 from tocsin.foundation import strict_json
+from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
 from tocsin.http import door, problems
@@ -27,7 +28,7 @@ from tocsin.intake.accept_intents import (
     UnknownUsers,
 )
 from tocsin.intake.cancel import cancel as cancel_notification
-from tocsin.intake.intents import KEY, MAX_BATCH, Closed, Intent
+from tocsin.intake.intents import KEY, MAX_BATCH, Intent
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 _LIMIT = "intents"

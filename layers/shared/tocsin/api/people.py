@@ -10,11 +10,12 @@ from pydantic import AfterValidator, Field, StrictInt
 
 from tocsin.access import audit, authenticate, key_format
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed, Moment, Name
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Closed, Email, Moment, Name, Phone
+from tocsin.intake.intents import Email, Phone
 from tocsin.people.time_zones import known_zone
 from tocsin.store import api_keys, devices, users
 from tocsin.store.api_keys import ApiKey
@@ -139,7 +140,7 @@ def rotate_key(call: Call) -> Response:
             raise _not_rotatable(api_keys.find(call.conn, call.tenant_id, old.id) or old)
         before = {"expires_at": old.expires_at.isoformat() if old.expires_at else None}
         after = {"expires_at": ends_at.isoformat(), "replaced_by": str(new.id)}
-        audit.record(call, "rotate", "api_key", str(old.id), {"old": before, "new": after})
+        audit.record(call.conn, call.actor, "rotate", "api_key", str(old.id), {"old": before, "new": after})
     authenticate.forget()
     return Response(201, _shown_key(new) | {"key": plain, "replaces": {"id": old.id, "expires_at": ends_at}})
 
@@ -156,7 +157,14 @@ def revoke_key(call: Call) -> Response:
     key = _key(call)
     with tenant_transaction(call.conn, call.tenant_id):
         api_keys.revoke(call.conn, call.tenant_id, key.id)
-        audit.record(call, "revoke", "api_key", str(key.id), {"old": {"is_active": key.is_active}, "new": {"is_active": False}})
+        audit.record(
+            call.conn,
+            call.actor,
+            "revoke",
+            "api_key",
+            str(key.id),
+            {"old": {"is_active": key.is_active}, "new": {"is_active": False}},
+        )
     authenticate.forget()
     return Response(200, _shown_key(key) | {"is_active": False})
 
@@ -179,7 +187,7 @@ def _make(call: Call, body: KeyBody) -> tuple[ApiKey, str]:
         expires_at=body.expires_at,
     )
     stored = api_keys.find(call.conn, call.tenant_id, key_id)
-    audit.record(call, "create", "api_key", str(key_id), {"new": body.model_dump(mode="json")})
+    audit.record(call.conn, call.actor, "create", "api_key", str(key_id), {"new": body.model_dump(mode="json")})
     assert stored is not None  # noqa: S101 - inserted in the same transaction
     return stored, minted.plain
 

@@ -8,10 +8,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictI
 
 from tocsin.api.inbox import personal
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import uuid7
 from tocsin.http import problems
 from tocsin.http.door import Response, Visit
-from tocsin.intake.intents import Closed
 from tocsin.people.time_zones import known_zone
 from tocsin.store import notification_threads, preferences
 from tocsin.store.preferences import Preference

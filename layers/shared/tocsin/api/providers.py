@@ -10,11 +10,11 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from tocsin.access import audit
 from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.foundation.settings import settings
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.intake.intents import Closed
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
 
@@ -78,7 +78,7 @@ def post_provider(call: Call) -> Response:
             config_json=body.config,
             **body.model_dump(exclude={"config", "api_key", "api_secret"}),
         )
-        audit.record(call, "create", "provider", str(row.id), {"new": _plain(row)})
+        audit.record(call.conn, call.actor, "create", "provider", str(row.id), {"new": _plain(row)})
     return Response(201, _shown(row))
 
 
@@ -92,7 +92,7 @@ def patch_provider(call: Call) -> Response:
             raise problems.not_found("provider")
         changed = change.model_dump(exclude_none=True)
         before = {name: value for name, value in _plain(old).items() if name in changed}
-        audit.record(call, "update", "provider", str(row.id), {"old": before, "new": changed})
+        audit.record(call.conn, call.actor, "update", "provider", str(row.id), {"old": before, "new": changed})
     return Response(200, _shown(row))
 
 
@@ -103,7 +103,7 @@ def delete_provider(call: Call) -> Response:
         if old is None:
             raise problems.not_found("provider")
         provider_configs.delete(call.conn, call.tenant_id, old.id)
-        audit.record(call, "delete", "provider", str(old.id), {"old": _plain(old)})
+        audit.record(call.conn, call.actor, "delete", "provider", str(old.id), {"old": _plain(old)})
     return Response(204)
 
 

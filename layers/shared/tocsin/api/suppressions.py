@@ -13,11 +13,11 @@ from tocsin.access import audit
 from tocsin.feedback import unsubscribe
 from tocsin.foundation import database
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed, Name
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Closed, Name
 from tocsin.people import addresses
 from tocsin.store import suppressions
 from tocsin.store.suppressions import Suppression
@@ -68,7 +68,9 @@ def post_suppression(call: Call) -> Response:
         )
         rows = suppressions.list_page(call.conn, call.tenant_id, channel=body.channel, address=address, limit=200, after=None)
         (row,) = [row for row in rows if row.notification_type == (body.notification_type or "")]
-        audit.record(call, "suppress", "suppression", str(row.id), {"new": {"channel": row.channel, "reason": row.reason}})
+        audit.record(
+            call.conn, call.actor, "suppress", "suppression", str(row.id), {"new": {"channel": row.channel, "reason": row.reason}}
+        )
     return Response(201, asdict(row))
 
 
@@ -83,7 +85,7 @@ def delete_suppression(call: Call) -> Response:
             raise Problem(422, "reason-required", "A reason is required", "Say why with `?reason=`: a person complained.")
         suppressions.delete(call.conn, call.tenant_id, row.id)
         old = {"channel": row.channel, "reason": row.reason, "notification_type": row.notification_type}
-        audit.record(call, "lift", "suppression", str(row.id), {"old": old, "reason": reason[:500]})
+        audit.record(call.conn, call.actor, "lift", "suppression", str(row.id), {"old": old, "reason": reason[:500]})
     return Response(204)
 
 

@@ -8,11 +8,12 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from tocsin.access import audit
 from tocsin.content import plain, render
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed, Name
 from tocsin.foundation.ids import uuid7
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Channel, Closed, Name
+from tocsin.intake.intents import Channel
 from tocsin.store import notification_types, templates
 from tocsin.store.templates import TemplateRow
 
@@ -70,7 +71,7 @@ def post_template(call: Call) -> Response:
             **body.model_dump(),
         )
         names = {"name": row.name, "channel": row.channel, "locale": row.locale, "version": row.version}
-        audit.record(call, "create", "template", str(row.id), {"new": names})
+        audit.record(call.conn, call.actor, "create", "template", str(row.id), {"new": names})
     return Response(201, _shown(row))
 
 
@@ -90,7 +91,7 @@ def delete_template(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         if not templates.deactivate(call.conn, call.tenant_id, _name(call)):
             raise problems.not_found("active template")
-        audit.record(call, "deactivate", "template", _name(call), {})
+        audit.record(call.conn, call.actor, "deactivate", "template", _name(call), {})
     return Response(204)
 
 
@@ -119,7 +120,7 @@ def put_type(call: Call) -> Response:
         before = notification_types.find_all(call.conn, call.tenant_id, _name(call))
         kind = notification_types.upsert(call.conn, tenant_id=call.tenant_id, name=_name(call), **body.model_dump())
         old = {name: getattr(before[0], name) for name in body.model_dump()} if before else None
-        audit.record(call, "put", "notification_type", kind.name, {"old": old, "new": body.model_dump()})
+        audit.record(call.conn, call.actor, "put", "notification_type", kind.name, {"old": old, "new": body.model_dump()})
     return Response(200, asdict(kind))
 
 
@@ -141,7 +142,7 @@ def delete_type(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         if not notification_types.delete(call.conn, call.tenant_id, _name(call)):
             raise problems.not_found("notification type")
-        audit.record(call, "delete", "notification_type", _name(call), {})
+        audit.record(call.conn, call.actor, "delete", "notification_type", _name(call), {})
     return Response(204)
 
 

@@ -10,9 +10,10 @@ from tocsin.access import audit, token_issuer
 from tocsin.access.user_tokens import Person
 from tocsin.api.people import user_of
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed, unique
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.intake.intents import Channel, Closed, unique
+from tocsin.intake.intents import Channel
 from tocsin.store import event_routing, watches
 
 Reason = Literal["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
@@ -56,7 +57,7 @@ def put_routing(call: Call) -> Response:
         before = event_routing.find_all(call.conn, call.tenant_id, event_type)
         routing = event_routing.upsert(call.conn, call.tenant_id, event_type, **body.model_dump())
         old = {"old": _audited(before[0])} if before else {}
-        audit.record(call, "put", "event_routing", event_type, old | {"new": _audited(routing)})
+        audit.record(call.conn, call.actor, "put", "event_routing", event_type, old | {"new": _audited(routing)})
     return Response(200, asdict(routing))
 
 
@@ -66,7 +67,7 @@ def delete_routing(call: Call) -> Response:
         before = event_routing.find_all(call.conn, call.tenant_id, event_type)
         if not before or not event_routing.delete(call.conn, call.tenant_id, event_type):
             raise problems.not_found("event type")
-        audit.record(call, "delete", "event_routing", event_type, {"old": _audited(before[0])})
+        audit.record(call.conn, call.actor, "delete", "event_routing", event_type, {"old": _audited(before[0])})
     return Response(204)
 
 

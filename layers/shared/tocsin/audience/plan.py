@@ -7,14 +7,14 @@ from psycopg import Connection
 
 from tocsin.content import inbox_text
 from tocsin.store import outbox, routes
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Claimed, Plan, Planned
 
 PAGE_SIZE = 1_000
 MOST_ROUTES = 5_000  # in one statement, about
 DEFAULT_CHANNELS = ["email", "in_app"]
 
 
-def plan(conn: Connection[Any], claimed: list[Claimed], *, lease_token: UUID) -> routes.Planned:
+def plan(conn: Connection[Any], claimed: list[Claimed], *, lease_token: UUID) -> Planned:
     """Plan these records in one statement. What it returns is committed; the caller may deliver it at once or hint at it.
 
     Records for whose words the round has no time any more are given back."""
@@ -24,7 +24,7 @@ def plan(conn: Connection[Any], claimed: list[Claimed], *, lease_token: UUID) ->
     if later:
         outbox.release(conn, list(later), lease_token=lease_token)
     planned = [one for one in claimed if one.outbox_id not in later]
-    plans = [routes.Plan(one.outbox_id, channels_of(one), inbox.get(one.outbox_id, [])) for one in planned]
+    plans = [Plan(one.outbox_id, channels_of(one), inbox.get(one.outbox_id, [])) for one in planned]
     return routes.plan(conn, plans, lease_token=lease_token, page_size=PAGE_SIZE)
 
 

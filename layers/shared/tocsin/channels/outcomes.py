@@ -1,4 +1,4 @@
-"""What became of one send: accepted, or one of the ways it can fail."""
+"""What became of one send: accepted, or one of the ways it can fail. Pure."""
 
 from dataclasses import dataclass
 from datetime import timedelta

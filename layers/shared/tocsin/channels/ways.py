@@ -1,11 +1,9 @@
-"""The ways out: one small Protocol, one module per provider."""
+"""The ways out: one small Protocol, one module per provider. Pure."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
 from uuid import UUID
-
-from psycopg import Connection
 
 from tocsin.channels.outcomes import Outcome
 from tocsin.content.plain import Content
@@ -70,7 +68,7 @@ class Ways:
         self.default = {name: [Way(channel)] for name, channel in by_channel.items()}
         self.sandbox = Way(sandbox)
 
-    def prepare(self, conn: Connection[Any], tenant_ids: set[UUID]) -> None:
+    def prepare(self, conn: Any, tenant_ids: set[UUID]) -> None:
         """Learn what these tenants have configured. Called before their messages are sent, with no transaction open."""
 
     def of(self, tenant_id: UUID, channel: str) -> list[Way]:

@@ -1,4 +1,4 @@
-"""Where in an HTML template a value may stand, and where the links of a finished page may lead.
+"""Where in an HTML template a value may stand, and where the links of a finished page may lead. Pure.
 
 Escaping keeps a value inside text or a quoted attribute, and nowhere else, so a template with a value in any other place is
 refused when it is made. Comments are read like the rest: some mail programs see markup there. What is not defended: a value

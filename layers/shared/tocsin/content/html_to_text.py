@@ -1,4 +1,4 @@
-"""An HTML page as plain text, for the mail readers that want it: links as "text (url)", lists, breaks, no scripts."""
+"""An HTML page as plain text, for the mail readers that want it: links as "text (url)", lists, breaks, no scripts. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator

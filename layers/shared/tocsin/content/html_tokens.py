@@ -1,4 +1,4 @@
-"""HTML cut into tags and words the way a browser does it, in one pass whatever the page looks like.
+"""HTML cut into tags and words the way a browser does it, in one pass whatever the page looks like. Pure.
 
 The standard library's parser takes time quadratic in the length of unclosed tags (32 KB of "<a " took it 25 seconds).
 Here a search that fails ends the page, so that no character is looked at more than a few times.

@@ -1,4 +1,4 @@
-"""The template language: Liquid cut down to what a message needs, read only after a look at its shape."""
+"""The template language: Liquid cut down to what a message needs, read only after a look at its shape. Pure."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Compiled templates, kept while there is room: the oldest go first, and a large one takes the room of many small ones."""
+"""Compiled templates, kept while there is room: the oldest go first, and a large one takes the room of many small ones. Pure."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -1,4 +1,4 @@
-"""The filters of the template language: an allow-list, each of which measures what it would make before it makes it."""
+"""The filters of the template language: an allow-list, each of which measures what it would make before it makes it. Pure."""
 
 import re
 from collections.abc import Callable

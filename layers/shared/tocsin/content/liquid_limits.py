@@ -1,4 +1,4 @@
-"""What a template may use up, and the render context that counts it.
+"""What a template may use up, and the render context that counts it. Pure.
 
 No value in a rendering is ever larger than the payload may be or a filter may make (`template_values.size_of`), so whatever the
 library does with one (compare, copy, put it into the message of an error) takes bounded time and memory.

@@ -1,4 +1,4 @@
-"""The built-in rendering: `payload.title` and `payload.message`, or the payload's other fields, as plain words."""
+"""The built-in rendering: `payload.title` and `payload.message`, or the payload's other fields, as plain words. Pure."""
 
 import html
 import json

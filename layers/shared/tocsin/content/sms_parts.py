@@ -1,4 +1,4 @@
-"""How many SMS parts a text takes: GSM 03.38 where its alphabet suffices, UCS-2 where not."""
+"""How many SMS parts a text takes: GSM 03.38 where its alphabet suffices, UCS-2 where not. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

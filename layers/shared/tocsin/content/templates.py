@@ -1,4 +1,4 @@
-"""Templates: what one may contain, and the message it makes of a payload."""
+"""Templates: what one may contain, and the message it makes of a payload. Pure."""
 
 import re
 from collections import deque

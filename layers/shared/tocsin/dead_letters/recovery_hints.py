@@ -1,4 +1,4 @@
-"""What a person can do about a dead letter, by the classification of its failure."""
+"""What a person can do about a dead letter, by the classification of its failure. Pure."""
 
 _HINTS = {
     "exhausted": "The provider kept failing. See the attempts for its answers; replay once it is healthy again.",

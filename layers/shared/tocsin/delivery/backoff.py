@@ -1,4 +1,4 @@
-"""How long to wait before the next try."""
+"""How long to wait before the next try. Pure."""
 
 from datetime import timedelta
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.delivery import quiet_hours, settlement
-from tocsin.delivery.dampener import Granted, Held, Later, Ledger, Skipped
+from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW, Granted, Held, Later, Ledger, Skipped
 from tocsin.delivery.gate import Defer, End
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
@@ -32,7 +32,14 @@ def reserve(conn: Connection[Any], wanted: list[tuple[Claimed, str]], *, lease_t
     What is in neither part of the answer is not under our lease any more."""
     claimed = {one.outbox_id: (one, title) for one, title in wanted}
     notification_email_log.lock_recipients(conn, {one.user_id for one, _ in wanted if one.user_id})
-    states = notification_email_log.read_states(conn, [_with_day(one) for one, _ in wanted], lease_token=lease_token)
+    states = notification_email_log.read_states(
+        conn,
+        [_with_day(one) for one, _ in wanted],
+        lease_token=lease_token,
+        thread_window=THREAD_WINDOW,
+        hour=HOUR,
+        hourly_limit=HOURLY_LIMIT,
+    )
     ledger, reservation = Ledger(), Reservation()
     holdings: dict[tuple[UUID | None, str | None, str | None], Holding] = {}
     granted: list[Claimed] = []

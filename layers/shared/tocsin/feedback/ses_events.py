@@ -1,4 +1,4 @@
-"""What providers tell us later, read into one shape. Pure: nothing here believes anything yet."""
+"""What providers tell us later, read into one shape. Nothing here believes anything yet. Pure."""
 
 import hashlib
 import json
@@ -7,10 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tocsin.foundation.ids import as_uuid
-from tocsin.store.rows import Named, ProviderEvent
-
-# The feedback register is a lattice: whatever order events come in, the highest rank stays.
-RANKS = ("none", "delayed", "delivered", "soft_bounced", "hard_bounced", "complained")
+from tocsin.store.rows import RANKS, Named, ProviderEvent
 
 _SES_KINDS = {
     "Send": "none",

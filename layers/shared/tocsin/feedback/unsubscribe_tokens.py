@@ -1,4 +1,4 @@
-"""Tokens for one-click unsubscribe: from a type, at an address (by its hash), or from a thread. They cannot be forged."""
+"""Tokens for one-click unsubscribe: from a type, at an address (by its hash), or from a thread. They cannot be forged. Pure."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""Time-ordered ids (UUIDv7), made by the application so that b-trees stay hot on the right."""
+"""Time-ordered ids (UUIDv7), made by the application so that b-trees stay hot on the right. Pure."""
 
 import os
 import time

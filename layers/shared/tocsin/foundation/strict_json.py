@@ -1,4 +1,4 @@
-"""JSON read strictly, and its canonical form for fingerprints."""
+"""JSON read strictly, and its canonical form for fingerprints. Pure."""
 
 import hashlib
 import json

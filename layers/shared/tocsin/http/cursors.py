@@ -1,4 +1,4 @@
-"""Opaque keyset cursors: the place after which the next page starts."""
+"""Opaque keyset cursors: the place after which the next page starts. Pure."""
 
 import base64
 import binascii

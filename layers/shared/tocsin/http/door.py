@@ -15,13 +15,13 @@ from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
 from tocsin.access import authenticate, key_format, token_issuer, user_tokens
+from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal
-from tocsin.foundation import database, deadlines, strict_json
+from tocsin.foundation import database, deadlines, fields, strict_json
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.http import parameters, problems
 from tocsin.http.problems import Problem
-from tocsin.intake import intents
 from tocsin.store import users
 
 Event = dict[str, Any]
@@ -58,8 +58,8 @@ class Request:
 
     def json(self, *media_types: str) -> Any:
         """The body, strictly read. Size first, then type, then syntax, so that the first thing wrong is what is told."""
-        if len(self.body) > intents.MAX_BODY:
-            raise Problem(413, "too-large", "The body is too large", f"A body may have at most {intents.MAX_BODY} bytes.")
+        if len(self.body) > fields.MAX_BODY:
+            raise Problem(413, "too-large", "The body is too large", f"A body may have at most {fields.MAX_BODY} bytes.")
         if self.media_type not in (media_types or ("application/json",)) or self._charset not in ("", "utf-8"):
             wanted = " or ".join(f"`{one}`" for one in media_types or ("application/json",))
             raise Problem(415, "unsupported-media-type", "The body is not JSON", f"Its Content-Type must be {wanted}, in UTF-8.")
@@ -78,7 +78,7 @@ def parse(model: type[BaseModel], value: Any) -> Any:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise problems.invalid("The request does not have the expected shape.", intents.errors_of(error)) from None
+        raise problems.invalid("The request does not have the expected shape.", fields.errors_of(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +99,11 @@ class Call:
     @property
     def tenant_id(self) -> UUID:
         return self.principal.tenant_id
+
+    @property
+    def actor(self) -> Actor:
+        user_agent = self.request.headers.get("user-agent", "")
+        return Actor(self.tenant_id, f"key:{self.principal.key_id}", self.request.source_ip, user_agent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from urllib.parse import unquote_to_bytes
 
+from tocsin.foundation.text import is_storable, percent_decoded
 from tocsin.http import problems
 
 MOST_ERRORS = 20
@@ -37,26 +37,7 @@ def read_query(raw: str, known: Iterable[str]) -> dict[str, str]:
 
 def is_text(place: str) -> bool:
     """Whether this part of a path was text. API Gateway hands on bytes that are no UTF-8 as U+FFFD, all alike."""
-    return _is_storable(place) and "\ufffd" not in place
-
-
-def _is_storable(text: str) -> bool:
-    """Whether Postgres can hold this text: no U+0000, and no half of a surrogate pair."""
-    if "\x00" in text:
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def percent_decoded(text: str) -> str:
-    """The text that is written in percents; ValueError when it is no UTF-8 or nothing that can be stored."""
-    decoded = unquote_to_bytes(text).decode()
-    if not _is_storable(decoded):
-        raise ValueError("holds U+0000")
-    return decoded
+    return is_storable(place) and "\ufffd" not in place
 
 
 def _decoded(written: str) -> str | None:

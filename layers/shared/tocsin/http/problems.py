@@ -1,4 +1,4 @@
-"""Answers for what went wrong, as RFC 9457 problem details."""
+"""Answers for what went wrong, as RFC 9457 problem details. Pure."""
 
 from dataclasses import dataclass, field
 from typing import Any

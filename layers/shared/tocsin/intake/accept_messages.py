@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from tocsin.foundation import strict_json
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import MAX_BODY, errors_of
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import (
@@ -27,7 +28,7 @@ from tocsin.intake.accept_intents import (
     send_at_is_too_far,
 )
 from tocsin.intake.cloud_events import MAX_DATA, CloudEvent, data_is_too_large
-from tocsin.intake.intents import KEY, MAX_BODY, Intent, errors_of
+from tocsin.intake.intents import KEY, Intent
 from tocsin.store import malformed_intents, tenants
 
 MAX_RAW = 8 * 1024

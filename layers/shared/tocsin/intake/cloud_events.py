@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from tocsin.http.parameters import percent_decoded
-from tocsin.intake.intents import ExternalId, Link, Moment, Name, Thread
+from tocsin.foundation.fields import ExternalId, Moment, Name
+from tocsin.foundation.text import percent_decoded
+from tocsin.intake.intents import Link, Thread
 
 STRUCTURED = "application/cloudevents+json"
 BATCHED = "application/cloudevents-batch+json"

@@ -1,63 +1,34 @@
-"""The intent as producers send it: a closed shape, so that a misspelt field is an error and not a silence."""
+"""The intent as producers send it: a closed shape, so that a misspelt field is an error and not a silence. Pure."""
 
 import re
-from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     StrictInt,
-    ValidationError,
     model_validator,
     with_config,
 )
 from typing_extensions import TypedDict  # typing's own is not enough for pydantic before Python 3.12
 
+from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
 from tocsin.people import addresses
 
-MAX_BODY = 256 * 1024
 MAX_RECIPIENTS = 1_000
 MAX_BATCH = 500
 KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")  # an idempotency key, wherever it comes from
-
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-
-
-def _moment(value: object) -> datetime:
-    wrong = "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z"
-    if not isinstance(value, str) or not _RFC3339.fullmatch(value):
-        raise ValueError(wrong)
-    try:
-        return datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value).upper().replace(" ", "T")).astimezone(UTC)
-    except (ValueError, OverflowError):  # the 31st of February, or a moment outside the calendar
-        raise ValueError(wrong) from None
 
 
 def _link(url: str | None) -> str | None:
     return addresses.web(url) if url else url
 
 
-def unique(values: list[Any]) -> list[Any]:
-    if len(set(values)) != len(values):
-        raise ValueError("must not name one twice")
-    return values
-
-
-Moment = Annotated[datetime, BeforeValidator(_moment)]
-Name = Annotated[str, Field(min_length=1, max_length=100)]
-ExternalId = Annotated[str, Field(min_length=1, max_length=255)]
 Email = Annotated[str, AfterValidator(addresses.email)]
 Phone = Annotated[str, AfterValidator(addresses.phone)]
 Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
 Channel = Literal["email", "sms", "push", "in_app"]
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class UsersAudience(Closed):
@@ -148,25 +119,3 @@ class Intent(Closed):
     def about(self) -> Thread | None:
         """The thread it belongs to: its own, or the one whose subscribers it goes to."""
         return self.audience.thread if isinstance(self.audience, ThreadAudience) else self.thread
-
-
-def errors_of(error: ValidationError) -> list[dict[str, str]]:
-    """What is wrong and where, as JSON pointers, without echoing the values."""
-    return [{"pointer": _pointer(item["loc"]), "message": _message(item)} for item in error.errors(include_url=False)[:20]]
-
-
-def _pointer(location: tuple[int | str, ...]) -> str:
-    parts = list(location)
-    if len(parts) > 1 and parts[0] == "audience" and parts[1] in ("users", "address", "tenant", "thread", "scope"):
-        del parts[1]  # pydantic names the chosen shape there; the sender did not write it
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def _message(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "is not a known field"
-    if item["type"] == "missing":
-        return "is required"
-    if item["type"] == "union_tag_invalid":
-        return f"kind must be one of {item['ctx']['expected_tags']}"
-    return str(item["msg"]).removeprefix("Value error, ")

@@ -19,7 +19,7 @@ from tocsin.foundation import work_queue
 from tocsin.foundation.due import Due
 from tocsin.store import lanes, outbox
 from tocsin.store.outbox import FIRST_TENANT
-from tocsin.store.rows import Choice, Claimed
+from tocsin.store.rows import Buried, Choice, Claimed
 
 BATCH_SIZE = 100
 SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered
@@ -205,5 +205,5 @@ def _plan(conn: Connection[Any], claimed: list[Claimed], lease_token: UUID) -> l
 def _bury_poison(conn: Connection[Any], claimed: list[Claimed], lease_token: UUID) -> None:
     if claimed:
         message = f"{gate.MAX_CLAIMS} workers took this on and none recorded an outcome"
-        burials = [outbox.Buried(one.outbox_id, "poison", message, hint_for("poison")) for one in claimed]
+        burials = [Buried(one.outbox_id, "poison", message, hint_for("poison")) for one in claimed]
         outbox.bury(conn, burials, lease_token=lease_token)

@@ -1,4 +1,4 @@
-"""One strict reading of email addresses, phone numbers and links. Nothing here guesses."""
+"""One strict reading of email addresses, phone numbers and links. Nothing here guesses. Pure."""
 
 import re
 from urllib.parse import urlsplit

@@ -8,7 +8,6 @@ from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW
 from tocsin.store.rows import Claimed, State
 
 
@@ -19,7 +18,13 @@ def lock_recipients(conn: Connection[Any], user_ids: set[UUID]) -> None:
 
 
 def read_states(
-    conn: Connection[Any], wanted: list[tuple[Claimed, datetime | None, datetime | None]], *, lease_token: UUID
+    conn: Connection[Any],
+    wanted: list[tuple[Claimed, datetime | None, datetime | None]],
+    *,
+    lease_token: UUID,
+    thread_window: timedelta,
+    hour: timedelta,
+    hourly_limit: int,
 ) -> list[State]:
     """What the log knows for each delivery (with the day its cap counts) that is still under our lease, oldest first."""
     return (
@@ -92,9 +97,9 @@ def read_states(
             """,
             {
                 "wanted": Jsonb([_wanted(*one) for one in wanted]),
-                "hourly_limit": HOURLY_LIMIT,
-                "hour": HOUR,
-                "thread_window": THREAD_WINDOW,
+                "hourly_limit": hourly_limit,
+                "hour": hour,
+                "thread_window": thread_window,
                 "lease_token": lease_token,
             },
         )

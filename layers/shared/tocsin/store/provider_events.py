@@ -9,8 +9,7 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from tocsin.feedback.ses_events import RANKS
-from tocsin.store.rows import ProviderEvent
+from tocsin.store.rows import RANKS, ProviderEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,6 +247,10 @@ class State:
     payload: dict[str, object]  # the record's, as it is now
 
 
+# The feedback register is a lattice: whatever order events come in, the highest rank stays.
+RANKS = ("none", "delayed", "delivered", "soft_bounced", "hard_bounced", "complained")
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """The attempt that an event says it is about."""
