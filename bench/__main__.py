@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, wal
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, timers, wal
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
@@ -13,6 +13,7 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "counts": counts.measure,
     "intake": intake.measure,
     "drain": drain.measure,
+    "timers": timers.measure,
     "wal": wal.measure,
     "growth": growth.measure,
     "crowd": crowd.measure,
