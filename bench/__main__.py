@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, timers, wal
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, neighbours, timers, wal
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
@@ -18,6 +18,7 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "growth": growth.measure,
     "crowd": crowd.measure,
     "inbox": inbox.measure,
+    "neighbours": neighbours.measure,
     "imports": imports.measure,
     "layer": layer.measure,
 }
