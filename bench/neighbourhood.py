@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 import boto3
 import psycopg
 from psycopg import Connection
+from psycopg.types.json import Jsonb
 
 from bench.ground import ROOT
 from devstack.intrinsics import REGION
@@ -49,10 +50,7 @@ class Neighbourhood:
         _ask("POST", self.stack.dev["base_url"] + path, body, headers)
 
     def happen(self, tenant: Tenant, thread: str, **data: Any) -> None:
-        """An event on a thread of its own."""
-        data |= {"title": "News", "thread": {"kind": "sample", "id": thread}}
-        event = {"specversion": "1.0", "id": thread, "source": "bench", "type": "news.broken", "data": data}
-        self.post(tenant, "/v1/events", event, "application/cloudevents+json")
+        self.post(tenant, "/v1/events", event(thread, **data), "application/cloudevents+json")
 
     def connect(self) -> Connection[Any]:
         """Another connection like `admin`, for another thread."""
@@ -63,24 +61,29 @@ class Neighbourhood:
         _ask("PUT", self.stack.dev["post_office_url"] + "/_faults", fault)
 
     def undone(self) -> int:
-        """How much work of the noisy tenant waits, or is being done."""
-        return self.count("SELECT count(*) FROM outbox WHERE tenant_id = %s", [self.noisy.id])
-
-    def count(self, query: str, values: list[Any]) -> int:
-        row = self.admin.execute(query, values).fetchone()
+        """How much of the noisy tenant's waits, or is being done."""
+        row = self.admin.execute(
+            """
+            SELECT (SELECT count(*) FROM outbox WHERE tenant_id = %(tenant)s)
+                   + (SELECT count(*) FROM domain_events WHERE tenant_id = %(tenant)s AND outcome = 'waiting')
+            """,
+            {"tenant": self.noisy.id},
+        ).fetchone()
         assert row is not None
         return int(row[0])
 
     def calm_down(self) -> None:
-        """Take the noise away, and wait until no worker is started for it any more."""
+        """Take the noise away, until no worker makes any more of it or is started for it."""
         _ask("DELETE", self.stack.dev["post_office_url"] + "/_faults")
-        self.admin.execute("DELETE FROM outbox WHERE tenant_id = %s", [self.noisy.id])
-        self.admin.execute("DELETE FROM lanes")
         deadline = time.monotonic() + CALM_SECONDS
-        while (left := self._hints()) and time.monotonic() < deadline:
+        while left := self.undone() + self._hints():
+            self.admin.execute("DELETE FROM domain_events WHERE tenant_id = %s AND outcome = 'waiting'", [self.noisy.id])
+            self.admin.execute("DELETE FROM outbox WHERE tenant_id = %s", [self.noisy.id])
+            if time.monotonic() > deadline:
+                print(f"    not calm after {CALM_SECONDS} s: {left} pieces of work and hints", flush=True)
+                break
             time.sleep(0.5)
-        if left:
-            print(f"    {left} hints are still on the queues after {CALM_SECONDS} s", flush=True)
+        self.admin.execute("DELETE FROM lanes")
 
     def _hints(self) -> int:
         endpoint = self.stack.dev["aws_endpoint_url"]
@@ -117,6 +120,12 @@ def intent(audience: dict[str, Any], channels: list[str]) -> dict[str, Any]:
     return {"type": "order.shipped", "audience": audience, "channels": channels, "payload": words}
 
 
+def event(thread: str, **data: Any) -> dict[str, Any]:
+    """An event on a thread of its own."""
+    data |= {"title": "News", "thread": {"kind": "sample", "id": thread}}
+    return {"specversion": "1.0", "id": thread, "source": "bench", "type": "news.broken", "data": data}
+
+
 @contextmanager
 def neighbourhood(*, crowd: int) -> Iterator[Neighbourhood]:
     """A stack with a crowd at the noisy tenant, who all watch `everything`; one reader at each other tenant."""
@@ -130,13 +139,8 @@ def neighbourhood(*, crowd: int) -> Iterator[Neighbourhood]:
     ):
         noisy, *quiet = [_tenant(admin, name) for name in ("noisy", *(f"quiet {n}" for n in range(QUIET)))]
         _gather(admin, noisy, crowd)
-        _route(admin, noisy, '{"watching": ["in_app"]}')
         for one in quiet:
-            _route(admin, one, '{"mention": ["in_app"]}')
-            admin.execute(
-                "INSERT INTO users (id, tenant_id, external_id) VALUES (tocsin_uuid7(), %s, 'reader')",
-                [one.id],
-            )
+            admin.execute("INSERT INTO users (id, tenant_id, external_id) VALUES (tocsin_uuid7(), %s, 'reader')", [one.id])
         admin.execute("VACUUM (ANALYZE) users, watches")
         yield Neighbourhood(stack, admin, noisy, quiet)
 
@@ -148,6 +152,8 @@ def letters_of(stack: RunningStack) -> Letters:
 def _tenant(admin: Connection[Any], name: str) -> Tenant:
     tenant_id = uuid7()
     bootstrap.make_tenant(admin, tenant_id, name)
+    rules = Jsonb({"watching": ["in_app"], "mention": ["in_app"]})
+    admin.execute("INSERT INTO event_routing (tenant_id, event_type, rules) VALUES (%s, 'news.*', %s)", [tenant_id, rules])
     return Tenant(tenant_id, bootstrap.make_key(admin, tenant_id=tenant_id, name=name, producer=name, scopes=["send"]))
 
 
@@ -164,10 +170,6 @@ def _gather(admin: Connection[Any], tenant: Tenant, crowd: int) -> None:
         """,
         [tenant.id, crowd],
     )
-
-
-def _route(admin: Connection[Any], tenant: Tenant, rules: str) -> None:
-    admin.execute("INSERT INTO event_routing (tenant_id, event_type, rules) VALUES (%s, 'news.*', %s)", [tenant.id, rules])
 
 
 def _ask(method: str, url: str, body: Any = None, headers: dict[str, str] | None = None) -> None:

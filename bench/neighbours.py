@@ -1,125 +1,93 @@
 """Others' wait: how long small tenants wait while a large one floods, hangs or tells everybody, against the same in calm."""
 
 import math
-import os
 import statistics
-import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any
-from uuid import uuid4
-
-from psycopg import Connection
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from bench.ground import Ground
-from bench.neighbourhood import Letters, Neighbourhood, Tenant, intent, letters_of, neighbourhood
+from bench.neighbourhood import Letters, Neighbourhood, letters_of, neighbourhood
+from bench.noises import CROWD, FLOOD, HANGING, TO_EVERYONE, everyone, hanging_sms, many_events, many_sms, news
 from bench.report import Result, compared, counted
 from bench.waits import Waits, by_inbox, by_letter, p95
 
-FLOOD = int(os.environ.get("BENCH_FLOOD", "20000"))  # SMS of the noisy tenant; fewer on a machine that others load
-PORTION = 500  # in one request
-HANGING = 400  # SMS that the provider takes and never answers
-CROWD = 50_000  # who watch what the noisy tenant tells of
 LOADED = 3.0  # seconds of calm wait above which the machine is too busy with other things to tell
-BOTH = ["email", "sms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What the noisy tenant does, and which ways the quiet ones are watched on meanwhile."""
+
+    name: str
+    noise: Callable[[Neighbourhood], AbstractContextManager[None]]
+    ways: tuple[str, ...]
+
+
+SCENARIOS = (
+    Scenario(f"beside events for {CROWD:,}, one after the other", news, ("inbox",)),
+    Scenario(f"beside {FLOOD:,} events", many_events, ("inbox",)),
+    Scenario(f"beside {TO_EVERYONE} SMS to all {CROWD:,}", everyone, ("email",)),
+    Scenario(f"beside {FLOOD:,} due SMS", many_sms, ("email", "sms")),
+    # last: its workers are busy for a while after it
+    Scenario(f"while {HANGING} SMS hang", hanging_sms, ("email",)),
+)
 
 
 def measure(ground: Ground) -> list[Result]:
+    results: list[Result] = []
     with neighbourhood(crowd=CROWD) as hood:
         letters = letters_of(hood.stack)
         _warm_up(hood, letters)
-        calm = _say("calm", by_letter(hood, letters, BOTH) | {"inbox": by_inbox(hood)})
-        with _news(hood):
-            told = _say(f"events for {CROWD:,}", {"inbox": by_inbox(hood)})
-        hood.calm_down()
-        _send_sms(hood, FLOOD)
-        flood = _say(f"{FLOOD:,} due SMS", by_letter(hood, letters, BOTH))
-        flood_lasted = _lasted(hood)
-        hood.calm_down()
-        hood.fail(channel="sms", mode="accept_then_hang")
-        _send_sms(hood, HANGING)
-        hanging = _say(f"{HANGING} SMS hang", by_letter(hood, letters, ["email"]))
-        hanging_lasted = _lasted(hood)
-    return [
-        *(counted(f"others' wait: calm, {what}, p50", statistics.median(waits), "s") for what, waits in calm.items()),
-        *(counted(f"others' wait: calm, {what}, p95", p95(waits), "s") for what, waits in calm.items()),
-        *(_result(f"{what} beside {FLOOD:,} due SMS", flood[what], calm[what], lasted=flood_lasted) for what in BOTH),
-        _result(f"email while {HANGING} SMS hang", hanging["email"], calm["email"], lasted=hanging_lasted),
-        _result(f"inbox beside events for {CROWD:,}", told["inbox"], calm["inbox"], lasted=True),
-    ]
-
-
-def _result(name: str, waits: Waits, calm: Waits, *, lasted: bool) -> Result:
-    """Against the bound; with no verdict where the noise or the machine allows none."""
-    doubt = " (machine too loaded to tell)" if p95(calm) > LOADED else "" if lasted else " (noise ended too early)"
-    target = None if doubt else "<= 1"
-    return compared(f"others' wait: {name}, p95{doubt}", p95(waits), "s", "2 x calm p95 + 2 s", 2 * p95(calm) + 2, target)
-
-
-def _say(scenario: str, seen: dict[str, Waits]) -> dict[str, Waits]:
-    for what, waits in seen.items():
-        figures = f"p50 {statistics.median(waits):.2f} s, p95 {p95(waits):.2f} s, longest {max(waits):.2f} s"
-        print(f"    {scenario}: {len(waits)} by {what}, {figures}", flush=True)
-    return seen
-
-
-def _lasted(hood: Neighbourhood) -> bool:
-    undone = hood.undone()
-    print(f"    {undone:,} of the noisy tenant's are left", flush=True)
-    return undone > 0
+        calm = _waits(hood, letters, ("email", "sms", "inbox"))
+        for way, waits in calm.items():
+            _say("in calm", way, waits)
+            results.append(counted(f"others' wait: {way} in calm, p50", statistics.median(waits), "s"))
+            results.append(counted(f"others' wait: {way} in calm, p95", p95(waits), "s"))
+        for scenario in SCENARIOS:
+            hood.calm_down()
+            with scenario.noise(hood):
+                seen = _waits(hood, letters, scenario.ways)
+                undone = _left(hood)
+            for way, waits in seen.items():
+                _say(scenario.name, way, waits)
+                results.append(_result(f"others' wait: {way} {scenario.name}, p95", waits, calm[way], lasted=undone > 0))
+            print(f"    {undone:,} of the noisy tenant's were left", flush=True)
+    return results
 
 
 def _warm_up(hood: Neighbourhood, letters: Letters) -> None:
     """Start the functions, several of each: what they take to start is not what is measured."""
-    by_letter(hood, letters, BOTH, pace=math.inf)
+    by_letter(hood, letters, ["email", "sms"], pace=math.inf)
     by_inbox(hood, pace=math.inf)
 
 
-def _send_sms(hood: Neighbourhood, count: int) -> None:
-    """One intent for each of so many people of the noisy tenant."""
-    started = time.monotonic()
-    people = [f"person-{n}" for n in range(1, count + 1)]
-    for start in range(0, count, PORTION):
-        portion = [intent({"kind": "users", "user_ids": [one]}, ["sms"]) for one in people[start : start + PORTION]]
-        intents = [one | {"idempotency_key": uuid4().hex} for one in portion]
-        hood.post(hood.noisy, "/v1/intents/batch", {"intents": intents})
-    print(f"    {count:,} SMS accepted in {time.monotonic() - started:.0f} s, {hood.undone():,} not done yet", flush=True)
+def _waits(hood: Neighbourhood, letters: Letters, ways: tuple[str, ...]) -> dict[str, Waits]:
+    channels = [way for way in ways if way != "inbox"]
+    found = by_letter(hood, letters, channels) if channels else {}
+    return found | ({"inbox": by_inbox(hood)} if "inbox" in ways else {})
 
 
-def _told(conn: Connection[Any], tenant: Tenant, event_id: str) -> int:
-    """How many people know of an event, once all do."""
-    row = conn.execute(
-        "SELECT recipient_count FROM domain_events WHERE tenant_id = %s AND event_id = %s AND outcome = 'notified'",
-        [tenant.id, event_id],
-    ).fetchone()
-    return int(row[0]) if row else 0
+def _left(hood: Neighbourhood) -> int:
+    """How much noise there is still; between two events of a kind there may be none for a moment."""
+    deadline = time.monotonic() + 1
+    while not (undone := hood.undone()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return undone
 
 
-@contextmanager
-def _news(hood: Neighbourhood) -> Iterator[None]:
-    """One event after the other for the whole crowd: the next when everybody was told of the last."""
-    over = threading.Event()
+def _say(scenario: str, way: str, waits: Waits) -> None:
+    figures = f"p50 {statistics.median(waits):.2f} s, p95 {p95(waits):.2f} s, longest {max(waits):.2f} s"
+    print(f"    {way} {scenario}: {len(waits)}, {figures}", flush=True)
 
-    def tell() -> int:
-        told = 0
-        with hood.connect() as conn:
-            while not over.is_set():
-                thread = uuid4().hex
-                hood.happen(hood.noisy, thread, scope="everything")
-                query = (
-                    "SELECT recipient_count FROM domain_events WHERE tenant_id = %s AND event_id = %s AND outcome = 'notified'"
-                )
-                while not (row := conn.execute(query, [hood.noisy.id, thread]).fetchone()) and not over.wait(0.1):
-                    pass
-                told += row[0] if row else 0
-        return told
 
-    with ThreadPoolExecutor(1) as pool:
-        telling = pool.submit(tell)
-        try:
-            yield
-        finally:
-            over.set()
-        print(f"    {telling.result():,} inbox rows of the noisy tenant meanwhile", flush=True)
+def _result(name: str, waits: Waits, calm: Waits, *, lasted: bool) -> Result:
+    """Against the bound. No verdict from a machine that is slow by itself, and no praise for a noise that did not last."""
+    bound = 2 * p95(calm) + 2
+    doubt = ""
+    if p95(calm) > LOADED:
+        doubt = " (machine too loaded to tell)"
+    elif not lasted and p95(waits) <= bound:
+        doubt = " (noise ended too early to tell)"
+    return compared(name + doubt, p95(waits), "s", "2 x calm p95 + 2 s", bound, None if doubt else "<= 1")
