@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, neighbours, timers, wal
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, local_queue, neighbours, people, timers, wal
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
 SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "counts": counts.measure,
     "intake": intake.measure,
+    "people": people.measure,
     "drain": drain.measure,
     "timers": timers.measure,
     "wal": wal.measure,
@@ -21,6 +22,7 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "neighbours": neighbours.measure,
     "imports": imports.measure,
     "layer": layer.measure,
+    "local-queue": local_queue.measure,
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from psycopg import Connection
 
 from bench.deliveries import worker
-from tocsin import database
+from tocsin import connecting
 from tocsin.dispatch import dispatch
 from tocsin.fan_out import fan_out
 from tocsin.settings import Settings
@@ -30,6 +30,6 @@ def _peak() -> int:
 
 
 if __name__ == "__main__":
-    with database.connect(Settings(tocsin_database_url=sys.argv[1])) as conn:
+    with connecting.connect(Settings(tocsin_database_url=sys.argv[1])) as conn:
         tell_everyone(conn)
     print(_peak())

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
-from tocsin import accept, aws, bootstrap, database, settings, strict_json
+from tocsin import accept, aws, bootstrap, connecting, database, settings, strict_json
 from tocsin.accept import Asked, Sender
 from tocsin.ids import uuid7
 from tocsin.intents import Intent
@@ -25,7 +25,7 @@ from tocsin.migrate import migrate
 ROOT = Path(__file__).parent.parent
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
 NO_LIMIT = 1_000_000_000
-PEOPLE = 2_000  # the work is spread over them: one person gets no more than 100 emails an hour
+PEOPLE = 50_000  # the work is spread over them: one person gets no more than 100 emails an hour
 INBOX_ROWS = 5_000_000
 SENDER = Sender(TENANT, "shop", "live", rate_subject="bench", rate_limit=NO_LIMIT)
 INTENT = {
@@ -64,7 +64,7 @@ class Ground:
 
     def connect(self, user: str, *, url: str | None = None) -> Connection[Any]:
         """A connection made as the functions make theirs."""
-        return database.connect(settings.Settings(tocsin_database_url=url or self.url(user)))
+        return connecting.connect(settings.Settings(tocsin_database_url=url or self.url(user)))
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def _furnished(server: Postgres, inbox_rows: int) -> Ground:
     return ground
 
 
-def furnish(server: Postgres, name: str) -> str:
+def furnish(server: Postgres, name: str, people: int = PEOPLE) -> str:
     """A database with our schema, one tenant and its people; returns an API key for it."""
     with psycopg.connect(server.dsn(), autocommit=True) as conn:
         conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
@@ -105,7 +105,7 @@ def furnish(server: Postgres, name: str) -> str:
             INSERT INTO users (id, tenant_id, external_id, email)
             SELECT tocsin_uuid7(), %s, 'person-' || n, 'person-' || n || '@example.com' FROM generate_series(1, %s) AS n
             """,
-            [TENANT, PEOPLE],
+            [TENANT, people],
         )
         conn.execute("ANALYZE users")
         return bootstrap.make_key(conn, tenant_id=TENANT, name="bench", producer="shop", scopes=["send"])

@@ -12,12 +12,11 @@ from psycopg import Connection
 
 from bench.copies import copy_deliveries
 from bench.deliveries import make_deliveries, worker
-from bench.ground import PEOPLE, TENANT, Ground, furnish
+from bench.ground import Ground, furnish
 from bench.report import Result, compared
 from tocsin.dispatch import dispatch
 
-CROWD = 50_000  # people of one tenant, each with a few emails: far from the hourly limit
-EACH = 2
+EACH = 2  # for each of the tenant's people: far from the hourly limit
 BATCH = 100
 PORTION = 5_000  # for one invocation, then it is the other worker's turn
 ANNOUNCED = 1_000  # for the other worker, in each of its turns
@@ -27,7 +26,6 @@ def measure(ground: Ground) -> list[Result]:
     timers = replace(ground, database="timers")
     furnish(ground.server, timers.database)
     with psycopg.connect(timers.url(), autocommit=True) as admin, timers.connect("tocsin_worker") as conn:
-        _gather(admin)
         due = len(copy_deliveries(timers, each=EACH))
         seconds = {"looked for": 0.0, "announced": 0.0}
         done = rounds = 0
@@ -44,18 +42,6 @@ def measure(ground: Ground) -> list[Result]:
     rate, other = due / seconds["looked for"], rounds * ANNOUNCED / seconds["announced"]
     name = f"timers: {due:,} due at one moment, batch {BATCH}"
     return [compared(name, rate, "/s", "whole delivery, ids announced", other, ">= 0.9")]
-
-
-def _gather(admin: Connection[Any]) -> None:
-    admin.execute(
-        """
-        INSERT INTO users (id, tenant_id, external_id, email)
-        SELECT tocsin_uuid7(), %s, 'person-' || n, 'person-' || n || '@example.com'
-        FROM generate_series(%s::integer, %s::integer) AS n
-        """,
-        [TENANT, PEOPLE + 1, CROWD],
-    )
-    admin.execute("VACUUM (ANALYZE) users")
 
 
 def _announced(timers: Ground, conn: Connection[Any]) -> float:

@@ -18,7 +18,7 @@ SUBSCRIBABLE = "sqs"  # of the protocols, the one that something local listens t
 
 
 class LocalAws:
-    """A moto server that comes back at the same address, and clients that talk to it."""
+    """A server that comes back at the same address, and clients that talk to it."""
 
     def __init__(self, state: State) -> None:
         self._state = state

@@ -1,4 +1,4 @@
-"""AWS on a loopback port: moto in a process of its own, with queues and keys that survive it."""
+"""AWS on a loopback port, in a process of its own: queues of ours, the rest is moto; queues and keys survive it."""
 
 import argparse
 import logging
@@ -8,7 +8,10 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 from devstack.durable_keys import Seed
-from devstack.durable_queues import QueueFile
+from devstack.sqs.deliveries import receive_from_moto
+from devstack.sqs.queue_file import QueueFile
+from devstack.sqs.queues import Queues
+from devstack.sqs.wire import SqsWire
 
 
 def main() -> None:
@@ -18,9 +21,10 @@ def main() -> None:
     options = parser.parse_args()
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     options.folder.mkdir(parents=True, exist_ok=True)
-    QueueFile(options.folder / "queues.sqlite3").install()
+    queues = Queues(QueueFile(options.folder / "sqs.sqlite3"))
+    receive_from_moto(queues)
     Seed(options.folder / "seed").install()
-    app = DomainDispatcherApplication(create_backend_app)
+    app = SqsWire(queues, DomainDispatcherApplication(create_backend_app))
     server = make_server("127.0.0.1", options.port, app, threaded=True, request_handler=MotoRequestHandler)
     # The first line is the address, for whoever started this and let it choose the port.
     print(f"http://127.0.0.1:{server.server_port}", flush=True)

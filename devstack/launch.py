@@ -79,14 +79,14 @@ def is_running(process: psutil.Process) -> bool:
         return False
 
 
-def launch(folder: Path, *arguments: str, **environment: str) -> RunningStack:
+def launch(folder: Path, *arguments: str, python: str | Path = sys.executable, **environment: str) -> RunningStack:
     """Start a stack, on a free port unless the arguments say otherwise, without waiting for it."""
     folder.mkdir(parents=True, exist_ok=True)
     inherited = {name: value for name, value in os.environ.items() if name not in {"PORT", "RESET"}}
     output_file = folder / f"output-{uuid4().hex}.txt"
     with output_file.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "devstack", *(arguments or ("--port", "0"))],
+            [python, "-m", "devstack", *(arguments or ("--port", "0"))],
             cwd=ROOT,
             env=inherited | {"TOCSIN_STATE_DIR": str(folder)} | environment,
             stdout=output,
@@ -108,11 +108,13 @@ def wait_until_it_serves(stack: RunningStack) -> None:
 
 
 @contextmanager
-def started_stack(folder: Path, *arguments: str, **environment: str) -> Iterator[RunningStack]:
+def started_stack(
+    folder: Path, *arguments: str, python: str | Path = sys.executable, **environment: str
+) -> Iterator[RunningStack]:
     """A stack that serves inside the block and is gone after it; the same folder may be used again."""
     # A killed stack leaves it behind, and the new one needs a moment to remove it.
     (folder / "dev.json").unlink(missing_ok=True)
-    stack = launch(folder, *arguments, **environment)
+    stack = launch(folder, *arguments, python=python, **environment)
     try:
         wait_until_it_serves(stack)
         yield stack

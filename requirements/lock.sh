@@ -5,9 +5,10 @@ cd "$(dirname "$0")/.."
 compile() { uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate --generate-hashes "$@"; }
 all=$(mktemp)
 uv pip compile -q --universal --python-version 3.11 --no-header --no-annotate --all-extras pyproject.toml -o "$all"
-compile pyproject.toml -c "$all" --extra dev -o requirements/dev.txt
-compile pyproject.toml -c "$all" --extra dev --extra build -o requirements/build.txt
-compile pyproject.toml -c "$all" --extra dev --extra bench -o requirements/bench.txt
+compile pyproject.toml -c "$all" --extra run -o requirements/run.txt
+compile pyproject.toml -c "$all" --extra run --extra test -o requirements/test.txt
+compile pyproject.toml -c "$all" --extra run --extra test --extra bench -o requirements/bench.txt
+printf 'aws-sam-cli\n' | compile - -c "$all" -o requirements/build.txt
 printf '%s\n' aws-lambda-powertools markupsafe 'psycopg[binary]' pydantic python-liquid tzdata | compile - -c "$all" -o layers/shared/requirements.txt
 printf 'cryptography\n' | compile - -c "$all" -o functions/dispatch/requirements.txt
 printf 'yoyo-migrations\n' | compile - -c "$all" -o functions/migrate/requirements.txt

@@ -11,10 +11,11 @@ from uuid import UUID, uuid4
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database
+from tocsin import database, deadlines
 from tocsin.channels import Ways
 from tocsin.deliver import Policy
 from tocsin.dispatch import Worker, dispatch, spread
+from tocsin.outages import DatabaseUnavailable
 from tocsin.settings import settings
 
 SPARE_MILLISECONDS = 2_000
@@ -24,6 +25,7 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
+@deadlines.heeding
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     hinted = {record["messageId"]: _read(record) for record in event["Records"]}
     ids = _in_turns([hint.ids for hint in hinted.values()])
@@ -37,12 +39,13 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         remaining=lambda: timedelta(milliseconds=context.get_remaining_time_in_millis()),
         insist=lambda work: database.insist(work, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS),
         queue=config.queue_of(event["Records"][0].get("eventSourceARN", "")),
+        count=lambda name, value: metrics.add_metric(name=name, unit=MetricUnit.Count, value=value),
     )
     try:
         made = database.run(lambda conn: spread(conn, worker, lease_token)) if events_wait else []
         claimed = database.run(lambda conn: dispatch(conn, ids + made, worker))
-    except database.DatabaseUnavailable as error:
-        log.error("database unavailable; the hints stay on the queue", extra={"error": str(error)})
+    except DatabaseUnavailable as error:
+        log.error("database unavailable; the hints stay on the queue", extra=error.said)
         return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in hinted]}
     metrics.add_metric(name="Claimed", unit=MetricUnit.Count, value=claimed)
     return {"batchItemFailures": []}

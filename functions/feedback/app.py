@@ -5,8 +5,9 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database
+from tocsin import database, deadlines
 from tocsin.heed import heed
+from tocsin.outages import DatabaseUnavailable
 from tocsin.provider_feedback import ProviderEvent, Unreadable, read_queue_message
 
 log = Logger()
@@ -14,12 +15,13 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
+@deadlines.heeding
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     events = [read for record in event["Records"] if (read := _read(record))]
     try:
         matched = database.run(lambda conn: heed(conn, events))
-    except database.DatabaseUnavailable as error:
-        log.error("database unavailable; the events stay on the queue", extra={"error": str(error)})
+    except DatabaseUnavailable as error:
+        log.error("database unavailable; the events stay on the queue", extra=error.said)
         return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in event["Records"]]}
     metrics.add_metric(name="ProviderEvents", unit=MetricUnit.Count, value=len(events))
     metrics.add_metric(name="OrphanEvents", unit=MetricUnit.Count, value=len(events) - matched)

@@ -6,9 +6,10 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database
+from tocsin import database, deadlines
 from tocsin.accept import KeyInFlight
 from tocsin.accept_entries import Defaults, Entry, Malformed, accept_entry
+from tocsin.outages import DatabaseUnavailable
 from tocsin.settings import settings
 
 log = Logger()
@@ -16,6 +17,7 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
+@deadlines.heeding
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     config = settings()
     defaults = Defaults(config.default_tenant_id, timedelta(days=config.idempotency_days))
@@ -24,8 +26,12 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         entry = Entry(record["messageId"], record["body"])
         try:
             end = database.run(lambda conn, entry=entry: accept_entry(conn, entry, defaults))  # type: ignore[misc]
-        except (database.DatabaseUnavailable, KeyInFlight, Malformed) as error:
-            # Out of reach, still in flight, or nobody's: the queue delivers it again, and at last to its dead-letter queue.
+        except DatabaseUnavailable as error:
+            log.error("database unavailable; the entry stays on the queue", extra={"entry": entry.id} | error.said)
+            failed.append({"itemIdentifier": entry.id})
+            continue
+        except (KeyInFlight, Malformed) as error:
+            # Still in flight, or nobody's: the queue delivers it again, and at last to its dead-letter queue.
             log.error("entry left on the queue", extra={"entry": entry.id, "error": f"{type(error).__name__}: {error}"})
             failed.append({"itemIdentifier": entry.id})
             continue

@@ -8,22 +8,23 @@ from typing import Any
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-import psycopg
 from aws_lambda_powertools import Logger
+from psycopg import Connection
 
-from tocsin import aws, bootstrap
-from tocsin.database import RDS_CERTIFICATES
-from tocsin.migrate import migrate, set_password
+from tocsin import aws, bootstrap, deadlines, migrate
+from tocsin.connecting import RDS_CERTIFICATES
 
 log = Logger()
 
+SPARE_SECONDS = 20  # for the answer to CloudFormation
 ROLE_SECRETS = ("APP_SECRET_ARN", "WORKER_SECRET_ARN", "RETENTION_SECRET_ARN")
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """A CloudFormation custom resource. Its answer goes to the ResponseURL; without one (the local stack) it is returned."""
     try:
-        data = {} if event["RequestType"] == "Delete" else _migrate()
+        with deadlines.within(context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS):
+            data = {} if event["RequestType"] == "Delete" else _migrate()
     except Exception as error:
         log.exception("migration failed")
         if not event.get("ResponseURL"):
@@ -33,22 +34,21 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 
 def _migrate() -> dict[str, Any]:
-    url = _admin_url()
-    applied = migrate(url, Path(os.environ["MIGRATIONS_FOLDER"]))
-    with psycopg.connect(url, autocommit=True) as conn:
+    """All of it under one lock, so that two deployments at once take turns."""
+    with migrate.alone(_admin_url()) as conn:
+        applied = migrate.bring_up_to_date(conn, Path(os.environ["MIGRATIONS_FOLDER"]))
         for name in ROLE_SECRETS:
             secret = _secret(os.environ[name])
-            set_password(conn, secret["username"], secret["password"])
+            migrate.set_password(conn, secret["username"], secret["password"])
         _make_first_key(conn)
     log.info("migrated", extra={"applied": applied})
     return {"Applied": len(applied)}
 
 
-def _make_first_key(conn: psycopg.Connection[Any]) -> None:
+def _make_first_key(conn: Connection[Any]) -> None:
     """The first key, once: it goes to its secret and nowhere else."""
     arn, tenant_id = os.environ["ADMIN_KEY_SECRET_ARN"], UUID(os.environ["DEFAULT_TENANT_ID"])
-    conn.execute("GRANT tocsin_worker TO CURRENT_USER")
-    conn.execute("SET ROLE tocsin_worker")
+    migrate.act_as_worker(conn)
     bootstrap.make_tenant(conn, tenant_id)
     if aws.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"].startswith("tcn_"):
         return

@@ -5,7 +5,8 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from tocsin import database
+from tocsin import database, deadlines
+from tocsin.outages import DatabaseUnavailable
 from tocsin.retain import retain
 
 SPARE_MILLISECONDS = 20_000
@@ -13,7 +14,15 @@ SPARE_MILLISECONDS = 20_000
 log = Logger()
 
 
+@deadlines.heeding
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    report = database.run(lambda conn: retain(conn, has_time=lambda: context.get_remaining_time_in_millis() > SPARE_MILLISECONDS))
+    def has_time() -> bool:
+        return bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)
+
+    try:
+        report = database.run(lambda conn: retain(conn, has_time=has_time))
+    except DatabaseUnavailable as error:
+        log.error("database unavailable; the next run goes on", extra=error.said)
+        raise
     log.info("retention", extra=asdict(report))
     return asdict(report)

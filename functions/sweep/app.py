@@ -5,7 +5,8 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin import database
+from tocsin import database, deadlines
+from tocsin.outages import DatabaseUnavailable
 from tocsin.sweep import sweep
 
 log = Logger()
@@ -13,8 +14,13 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
+@deadlines.heeding
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    swept = database.run(sweep)
+    try:
+        swept = database.run(sweep)
+    except DatabaseUnavailable as error:
+        log.error("database unavailable; the next minute tries again", extra=error.said)
+        raise
     metrics.add_metric(name="OutboxDepth", unit=MetricUnit.Count, value=swept.backlog.depth)
     metrics.add_metric(name="OldestDueSeconds", unit=MetricUnit.Seconds, value=swept.backlog.oldest_due_seconds)
     metrics.add_metric(name="OldestEventSeconds", unit=MetricUnit.Seconds, value=swept.oldest_event_seconds)

@@ -12,6 +12,7 @@ from botocore.httpsession import URLLib3Session
 from psycopg import waiting
 
 OURS = ("tocsin.", "functions.")
+PASSAGES = ("tocsin.database", "tocsin.deadlines", "tocsin.connecting")  # who came by way of them says more
 
 
 class Boundaries:
@@ -61,7 +62,7 @@ def _place() -> str:
     frame = sys._getframe()
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
-        if module.startswith(OURS) and module != "tocsin.database":  # who opened the transaction says more
+        if module.startswith(OURS) and module not in PASSAGES:
             return f"{module}.{frame.f_code.co_name}"
         frame = frame.f_back  # type: ignore[assignment]
     return "nowhere"

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+from psycopg import Connection
+
 from tests.crash.waiting import wait_until
-from tocsin.channels import Channel, Message, Way, Ways
+from tocsin.channels import Channel, Message, Ways
 from tocsin.channels.sandbox import Sandbox
 from tocsin.outcomes import Accepted, Outcome
 
@@ -35,16 +37,15 @@ class Desk:
 
 
 class Desks(Ways):
-    """Ways out by channel. With a `pause`, the worker stops when it first looks for one: it has claimed, and opened nothing."""
+    """Ways out by channel. With a `pause`, the worker stops when it has claimed, and looked at nothing."""
 
     def __init__(self, *desks: Channel, pause: "Pause | None" = None) -> None:
         super().__init__({desk.lane.partition(":")[2]: desk for desk in desks}, Sandbox())
         self._pause = pause
 
-    def of(self, tenant_id: UUID, channel: str) -> list[Way]:
+    def prepare(self, conn: Connection[Any], tenant_ids: set[UUID]) -> None:
         if self._pause:
             self._pause()
-        return super().of(tenant_id, channel)
 
 
 class Pause:

@@ -84,6 +84,8 @@ def published_is_accepted(found: Evidence) -> list[str]:
                 wrong.append(f"{name} is published without an accepted attempt")
         elif entries and not any(one["outcome"] in (None, "unknown", "accepted") for one in found.attempts[name]):
             wrong.append(f"{name} is {row['status']}, was accepted by the provider, and nothing of ours doubts it")
+        elif entries and row["status"] in TERMINAL and not row["may_have_arrived"]:
+            wrong.append(f"{name} ended {row['status']}: {row['reason']}, was accepted by the provider, and its end hides it")
     return wrong
 
 

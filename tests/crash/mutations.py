@@ -8,8 +8,9 @@ import pytest
 
 from tocsin import deliver, heed
 from tocsin.reserve import Reservation
-from tocsin.store import attempts, notification_email_log, outbox, routes
+from tocsin.store import attempts, lanes, notification_email_log, outbox, routes
 from tocsin.store.attempts import Opened, Opening
+from tocsin.store.outbox import Claimed
 
 
 def without_skip_locked(patch: pytest.MonkeyPatch) -> None:
@@ -26,6 +27,16 @@ def without_the_fence_in_settle(patch: pytest.MonkeyPatch) -> None:
     _rewrite(patch, routes.settle, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=2)
 
 
+def everybody_may_try(patch: pytest.MonkeyPatch) -> None:
+    """Nobody asks whether somebody else is trying the lane already."""
+    _rewrite(patch, lanes.take_probes, "AND (probe_until IS NULL OR probe_until <= tocsin_now())", "", times=1)
+
+
+def strikes_are_carried_over(patch: pytest.MonkeyPatch) -> None:
+    """Pauses grow whatever the trouble."""
+    _rewrite(patch, lanes.close, "lanes.trouble = EXCLUDED.trouble", "true", times=2)
+
+
 def open_after_sending() -> None:
     """Attempts are written together with their outcomes, not before the send. For a child process: it is never undone."""
     real_settle = deliver._settle
@@ -38,11 +49,11 @@ def open_after_sending() -> None:
         ]
         return opened, Reservation(), []
 
-    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], troubled: Any, *, lease_token: Any) -> None:
+    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], *others: Any, lease_token: Any) -> None:
         openings = [Opening(one.ready.claimed.outbox_id, one.ready.channel.provider, one.ready.supersedes) for one in sent]
         with conn.transaction():
             attempts.open_all(conn, openings, lease_token=lease_token)
-            real_settle(conn, settlements, sent, troubled, lease_token=lease_token)
+            real_settle(conn, settlements, sent, *others, lease_token=lease_token)
 
     deliver._open = only_pretend
     deliver._settle = open_and_settle
@@ -56,6 +67,11 @@ def events_prove_nothing() -> None:
 def proof_is_not_hurried() -> None:
     """What is proven is found only when the evidence window ends. For a child process."""
     outbox.hurry_proven = lambda conn, attempts: []
+
+
+def doubt_is_forgotten() -> None:
+    """An end is recorded as the gate named it, whatever may have arrived before. For a child process."""
+    Claimed.is_in_doubt = False  # type: ignore[assignment, method-assign]
 
 
 def _rewrite(patch: pytest.MonkeyPatch, function: Callable[..., Any], old: str, new: str, *, times: int) -> None:

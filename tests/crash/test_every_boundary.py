@@ -53,6 +53,16 @@ def planned(site: Site) -> None:
     assert not site.invoke("dispatch", site.hint("plan")).error
 
 
+def accepted_while_the_lanes_recover(site: Site) -> None:
+    """Both providers were stopped, and their pauses are over: the worker tries each with one message, the others wait for it."""
+    accepted(site)
+    site.world.admin.execute(
+        """INSERT INTO lanes (lane, state, trouble, reason, resume_at, updated_at)
+           SELECT lane, 'stopped', 'configuration', 'AccountSuspended', now() - interval '1 minute', now()
+           FROM unnest(ARRAY['ses:email', 'sns:sms']) AS lane"""
+    )
+
+
 def request(site: Site) -> dict[str, Any]:
     return post_intent(site.ground.api_key)
 
@@ -64,6 +74,7 @@ DOORS = {
     "dispatch_in_trouble": Door("dispatch", accepted_in_trouble, Site.hint),
     "plan_queue": Door("dispatch", accepted, lambda site: site.hint("plan")),
     "email_queue": Door("dispatch", planned, lambda site: site.hint("email")),
+    "dispatch_by_lanes_that_recover": Door("dispatch", accepted_while_the_lanes_recover, Site.hint),
     "sweep": Door("sweep", accepted_long_ago, lambda _: {}),
 }
 
@@ -150,7 +161,13 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
         "dispatch_in_trouble": ["attempts.open_all", "tocsin.channels", "lanes.close", "sqs in tocsin.nudge._send"],
         "plan_queue": ["outbox.claim", "routes.plan", "sqs in tocsin.nudge._send"],
         "email_queue": ["outbox.claim", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
-        "sweep": ["outbox.choice", "outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
+        "dispatch_by_lanes_that_recover": [
+            "lanes.take_probes",
+            "tocsin.channels",
+            "deliver._settle",
+            "sqs in tocsin.nudge._send",
+        ],
+        "sweep": ["outbox.choose_due", "outbox.mark_nudged", "sqs in tocsin.nudge._send", "outbox.measure"],
     }.items(),
 )
 def test_the_boundaries_are_where_the_design_has_them(door: str, exchanges: list[str], site: Site) -> None:

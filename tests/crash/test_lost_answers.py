@@ -1,6 +1,7 @@
 """The answer is lost on its way over HTTP while the provider's events flow, come late, or are lost too."""
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -9,7 +10,8 @@ from tests.content import add_type
 from tests.crash import invariants
 from tests.crash.invariants import Evidence
 from tests.crash.site import Site
-from tests.world import WINDOW
+from tests.world import TENANT, WINDOW
+from tocsin.cancel import cancel
 
 PEOPLE = ["alice", "bob", "carol"]
 HASTY = {"sesv2": (2.0, 0.3), "sns": (2.0, 0.3)}
@@ -74,6 +76,27 @@ def test_with_events_lost_too_the_policy_of_the_type_decides(
     site.recover()
 
     assert ends(invariants.check(site.world, site.office.ledger())) == {expected: 2}
+
+
+@pytest.mark.parametrize("policy", ["retry", "hold"])
+@pytest.mark.parametrize("stop", ["expired", "cancelled"])
+@pytest.mark.parametrize("mode", LOSING)
+def test_with_events_lost_too_what_expired_or_was_cancelled_is_not_sent_again_and_its_end_says_so(
+    mode: str, stop: str, policy: str, site: Site
+) -> None:
+    add_type(site.world, ambiguous_policy=policy)
+    expiry = {"expires_at": (datetime.now(UTC) + timedelta(minutes=10)).isoformat()} if stop == "expired" else {}
+    lose(site, mode, **expiry)
+    if stop == "cancelled":
+        answer = cancel(site.world.app, TENANT, site.world.one("SELECT notification_id FROM records"))
+        assert answer is not None and answer.is_too_late
+
+    site.recover()
+
+    found = invariants.check(site.world, site.office.ledger(), mode)
+    assert ends(found) == {("dead_letter", "ambiguous", False, 1): 3}
+    assert all(one["failure_message"].endswith(f"not sent again: {stop}") for one in found.letters)
+    assert all(one["error_message"] for tries in found.attempts.values() for one in tries), "the attempt's own words are gone"
 
 
 def test_events_that_come_after_the_retry_are_recorded_beside_it(site: Site, office: PostOffice) -> None:

@@ -9,10 +9,16 @@ from tests.crash import crowds, mutations, zombies
 from tests.crash.site import Site
 from tests.crash.test_every_boundary import DOORS, crash_and_recover
 from tests.crash.test_every_boundary_with_events import crash_and_hear
+from tests.integration import test_lanes_recovering as recovering
 from tests.world import World
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
 Scenario = Callable[[World], None]
+
+
+def throttled_then_stopped(world: World) -> None:
+    answers = [recovering.THROTTLED] * 3 + [recovering.SUSPENDED]
+    recovering.test_pauses_grow_with_the_same_trouble_and_begin_anew_with_another(answers, [1, 2, 4, 300], world)
 
 
 @pytest.mark.parametrize(
@@ -22,6 +28,8 @@ Scenario = Callable[[World], None]
         (mutations.without_the_fence_in_open, zombies.a_worker_that_wakes_before_opening_sends_nothing),
         (mutations.without_the_fence_in_settle, zombies.a_late_failure_changes_nothing_for_the_new_holder),
         (mutations.without_the_fence_in_settle, zombies.the_proof_of_a_late_worker_is_kept_and_the_route_published_once),
+        (mutations.everybody_may_try, recovering.test_of_two_workers_one_tries_the_lane_and_the_other_waits),
+        (mutations.strikes_are_carried_over, throttled_then_stopped),
     ],
     ids=lambda one: one.__name__,
 )

@@ -8,6 +8,7 @@ import pytest
 
 from devstack.launch import RunningStack
 from tests.e2e.client import Client, wait_for
+from tests.frozen import frozen
 
 pytestmark = pytest.mark.xdist_group("e2e-service")
 
@@ -54,6 +55,22 @@ def test_a_repeated_request_is_answered_alike_and_sent_once(client: Client) -> N
     assert other.body["type"] == "idempotency-key-reused"
     client.finished(first.body["notification_id"])
     assert len(client.mails_to(address)) == 1
+
+
+def test_a_frozen_database_is_503_in_time_and_the_same_request_is_accepted_once_afterwards(client: Client) -> None:
+    address, key = f"{uuid4().hex}@example.com", uuid4().hex
+    intent = {"type": "note", "audience": {"kind": "address", "email": address}, "payload": {"title": "Once"}}
+    postgres = [process.pid for process in client.stack.processes() if process.name() == "postgres"]
+    assert postgres
+
+    with frozen(*postgres):
+        refused = client.call("POST", "/v1/intents", intent, Idempotency_Key=key)
+    accepted, again = (client.call("POST", "/v1/intents", intent, Idempotency_Key=key) for _ in range(2))
+
+    assert (refused.status, refused.body["type"]) == (503, "unavailable")
+    assert int(refused.headers["retry-after"]) >= 1
+    assert (accepted.status, again.status) == (202, 202)
+    assert again.body["notification_id"] == accepted.body["notification_id"]
 
 
 def test_a_provider_that_is_down_is_tried_again_and_then_becomes_a_dead_letter_that_says_what_to_do(client: Client) -> None:

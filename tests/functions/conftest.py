@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from tests.functions.doors import Api, module_of
+from tests.functions.operations import Stage
 from tests.functions.readers import Reader
 from tests.work_queue import WorkQueue
 from tests.world import World
@@ -41,6 +42,12 @@ def browser_of(api: Api, token_secret: bytes) -> Callable[[str], Reader]:
         return Reader(Api(api.post(f"/v1/users/{user}/tokens").json["token"]))
 
     return sign_in
+
+
+@pytest.fixture
+def stage(world: World, api: Api, token_secret: bytes, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A tenant with one of everything, for what is said of every operation."""
+    return Stage(world, api, monkeypatch)
 
 
 @pytest.fixture

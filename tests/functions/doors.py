@@ -99,6 +99,7 @@ class Api:
         query: dict[str, str] | str = "",
         key: str | None = None,
         request_id: str | None = None,
+        source_ip: str = "192.0.2.1",
     ) -> Answer:
         presented = self.key if key is None else key
         sent = {"content-type": "application/json"} if body is not None else {}
@@ -113,7 +114,7 @@ class Api:
             "pathParameters": parameters,
             "requestContext": {
                 "requestId": request_id or str(uuid4()),
-                "http": {"method": method, "path": path, "sourceIp": "192.0.2.1"},
+                "http": {"method": method, "path": path, "sourceIp": source_ip},
             },
             "isBase64Encoded": False,
         }

@@ -1,15 +1,18 @@
 """API keys: shown once, kept as a hash, rotated and revoked."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.functions.doors import Api
+from tests.functions.doors import Answer, Api
 from tests.functions.test_problems import assert_problem
 from tests.world import World
+from tocsin import principals
 
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 BODY = {"name": "shop server", "producer": "shop", "scopes": ["send", "read"]}
 
 
@@ -67,17 +70,96 @@ def test_a_limit_of_its_own_binds_the_key(world: World, api: Api) -> None:
     assert api.send(key=made["key"]).headers["RateLimit-Policy"] == '"intents";q=3;w=60'
 
 
-def test_rotating_makes_a_second_key_with_the_same_rights_and_the_old_one_works_on(world: World, api: Api) -> None:
+def _rotate(api: Api, key: dict[str, Any], body: dict[str, Any] | None = None) -> Answer:
+    return api.post(f"/v1/api-keys/{key['id']}/rotate", body)
+
+
+def _works(api: Api, key: dict[str, Any]) -> bool:
+    principals.forget()
+    return api.get("/v1/notifications", key=key["key"]).status == 200
+
+
+def test_rotating_makes_a_second_key_with_the_same_rights(world: World, api: Api) -> None:
     old = _make(api, rate_limit=7)
 
-    new = api.post(f"/v1/api-keys/{old['id']}/rotate")
+    new = _rotate(api, old)
 
     assert new.status == 201
     assert {name: new.json[name] for name in ("name", "producer", "scopes", "mode", "rate_limit")} == {
         name: old[name] for name in ("name", "producer", "scopes", "mode", "rate_limit")
     }
     assert new.json["key"] != old["key"]
-    assert [api.get("/v1/notifications", key=key).status for key in (old["key"], new.json["key"])] == [200, 200]
+    assert new.json["expires_at"] is None
+    assert new.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize(("body", "overlap"), [(None, DAY), ({}, DAY), ({"overlap_seconds": 3_600}, HOUR)])
+def test_the_old_key_works_for_the_overlap_and_then_no_more(
+    world: World, api: Api, later: Callable[[timedelta], None], body: dict[str, Any] | None, overlap: timedelta
+) -> None:
+    old = _make(api)
+    new = _rotate(api, old, body).json
+
+    later(overlap - timedelta(minutes=1))
+    assert (_works(api, old), _works(api, new)) == (True, True)
+    later(timedelta(minutes=2))
+    assert (_works(api, old), _works(api, new)) == (False, True)
+
+
+def test_without_an_overlap_the_old_key_ends_at_once_even_where_it_was_just_used(world: World, api: Api) -> None:
+    old = _make(api)
+    assert api.get("/v1/notifications", key=old["key"]).status == 200
+
+    new = _rotate(api, old, {"overlap_seconds": 0}).json
+
+    assert api.get("/v1/notifications", key=old["key"]).status == 401
+    assert api.get("/v1/notifications", key=new["key"]).status == 200
+
+
+def test_rotating_tells_when_the_old_key_ends_and_the_list_who_took_over(world: World, api: Api) -> None:
+    old = _make(api)
+
+    new = _rotate(api, old).json
+
+    (listed,) = [key for key in api.get("/v1/api-keys").json["data"] if key["id"] == old["id"]]
+    assert new["replaces"] == {"id": old["id"], "expires_at": listed["expires_at"]}
+    assert (listed["replaced_by"], listed["is_active"]) == (new["id"], True)
+    ends_in = world.one("SELECT expires_at - tocsin_now() FROM api_keys WHERE id = %(id)s", id=old["id"])
+    assert DAY - timedelta(minutes=1) < ends_in <= DAY
+
+
+def test_an_overlap_never_lengthens_the_life_of_a_key(world: World, api: Api) -> None:
+    old = _make(api, expires_at=(datetime.now(UTC) + timedelta(minutes=5)).isoformat())
+
+    replaced = _rotate(api, old).json["replaces"]
+
+    assert replaced["expires_at"] == old["expires_at"]
+
+
+def test_a_key_is_rotated_once_and_the_second_try_is_told_who_took_over(world: World, api: Api) -> None:
+    old = _make(api)
+    new = _rotate(api, old).json
+
+    problem = assert_problem(_rotate(api, old), 409, "already-rotated")
+
+    assert new["id"] in problem["detail"]
+    assert world.count("api_keys") == 3  # the caller's, the old and the new one
+    assert _rotate(api, new).status == 201
+
+
+def test_a_key_that_has_run_out_cannot_be_rotated(world: World, api: Api, later: Callable[[timedelta], None]) -> None:
+    old = _make(api, expires_at=(datetime.now(UTC) + HOUR).isoformat())
+    later(2 * HOUR)
+
+    assert_problem(_rotate(api, old), 409, "expired")
+
+
+@pytest.mark.parametrize("overlap", [-1, 2_592_001, "60", 1.5, True, None])
+def test_an_overlap_is_a_number_of_seconds_up_to_thirty_days(world: World, api: Api, overlap: Any) -> None:
+    old = _make(api)
+
+    assert_problem(_rotate(api, old, {"overlap_seconds": overlap}), 422, "invalid-request")
+    assert _rotate(api, old, {"overlap_seconds": 2_592_000}).status == 201
 
 
 def test_rotating_does_not_outlive_the_expiry_it_was_given(world: World, api: Api) -> None:

@@ -24,7 +24,7 @@ def test_making_rotating_and_revoking_a_key_is_audited_without_the_key(world: Wo
     api.post(f"/v1/api-keys/{made['id']}/rotate", {})
     api.post(f"/v1/api-keys/{made['id']}/revoke", {})
 
-    assert _actions(world) == [("create", "api_key"), ("create", "api_key"), ("revoke", "api_key")]
+    assert _actions(world) == [("create", "api_key"), ("create", "api_key"), ("rotate", "api_key"), ("revoke", "api_key")]
     written = str(world.rows("SELECT * FROM audit_logs"))
     assert made["key"] not in written
     assert "key:" in written
@@ -48,3 +48,12 @@ def test_templates_and_types_are_audited_with_the_values_from_before(world: Worl
         row["changes"] for row in world.rows("SELECT changes FROM audit_logs WHERE changes -> 'old' ->> 'priority' = 'low'")
     )
     assert change["new"]["priority"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"), [("2001:db8::1", "2001:db8::1"), ("fe80::1%eth0", "fe80::1"), ("not an address", None), ("", None)]
+)
+def test_where_a_change_came_from_is_kept_if_it_is_an_address(world: World, api: Api, told: str, kept: str | None) -> None:
+    assert api.post("/v1/api-keys", KEY, source_ip=told).status == 201
+
+    assert world.one("SELECT host(ip_address) FROM audit_logs") == kept

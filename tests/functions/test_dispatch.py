@@ -1,12 +1,14 @@
 """The dispatch door: hints in, messages out; what cannot be read is forgotten, what cannot be recorded stays."""
 
+import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.functions.doors import Context, handler_of, module_of, sqs_event
-from tests.world import OTHER_TENANT, World
+from tests.world import OTHER_TENANT, WINDOW, World
 from tocsin.outcomes import Failure, FailureClass
 
 STRANGER = "00000000-0000-7000-8000-00000000000f"
@@ -66,6 +68,22 @@ def test_a_hint_that_cannot_be_read_or_means_nothing_is_acknowledged_and_its_nei
     assert dispatch(body, _hint(asked.notification_id)) == []
 
     assert len(world.email.accepted) == 1
+
+
+def test_a_second_copy_and_an_end_in_doubt_are_told_to_cloudwatch(
+    world: World, dispatch: Callable[..., list[str]], later: Callable[[timedelta], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.add_user()
+    for expiry in ({}, {"expires_at": (datetime.now(UTC) + timedelta(minutes=5)).isoformat()}):
+        world.accept(**expiry)
+    world.email.answers.extend([Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "")] * 2)
+    dispatch(_hint(*world.due()))
+    later(WINDOW + timedelta(seconds=1))
+
+    dispatch(_hint(*world.due()))
+
+    metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line][-1]
+    assert (metrics["DuplicatesSuspected"], metrics["EndedInDoubt"]) == ([1.0], [1.0])
 
 
 def test_while_the_database_is_down_the_hints_stay_on_the_queue(

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from devstack.postgres import Postgres
 from tests.functions.doors import Context, handler_of
 from tests.work_queue import WorkQueue
 from tests.world import TENANT
-from tocsin import aws, keys
+from tocsin import aws, keys, migrate
 
 MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
 ROLES = ("app", "worker", "retention")
@@ -88,7 +89,7 @@ def _one(server: Postgres, query: str) -> Any:
 
 
 def test_the_first_run_makes_schema_passwords_tenant_and_key(server: Postgres, installation: str) -> None:
-    answer = handler_of("migrate")(CREATE, Context())
+    answer = handler_of("migrate")(CREATE, Context(600_000))
 
     assert answer["Applied"] == len(list(MIGRATIONS.glob("0*.sql"))) - len(list(MIGRATIONS.glob("0*.rollback.sql")))
     assert _one(server, "SELECT id FROM tenants") == TENANT
@@ -101,10 +102,10 @@ def test_the_first_run_makes_schema_passwords_tenant_and_key(server: Postgres, i
 
 
 def test_the_second_run_changes_nothing(server: Postgres, installation: str) -> None:
-    handler_of("migrate")(CREATE, Context())
+    handler_of("migrate")(CREATE, Context(600_000))
     key = _first_key()
 
-    answer = handler_of("migrate")({"RequestType": "Update", "ResponseURL": None}, Context())
+    answer = handler_of("migrate")({"RequestType": "Update", "ResponseURL": None}, Context(600_000))
 
     assert answer["Applied"] == 0
     assert _first_key() == key
@@ -114,7 +115,7 @@ def test_the_second_run_changes_nothing(server: Postgres, installation: str) -> 
 def test_the_key_is_neither_in_the_answer_nor_in_the_log(
     installation: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    answer = handler_of("migrate")(CREATE, Context())
+    answer = handler_of("migrate")(CREATE, Context(600_000))
 
     told = json.dumps(answer) + capsys.readouterr().out + caplog.text
     assert _first_key() not in told
@@ -134,7 +135,7 @@ def _request(url: str, kind: str = "Create") -> dict[str, Any]:
 def test_cloudformation_is_told_of_success(installation: str, cloud_formation: tuple[str, list[dict[str, Any]]]) -> None:
     url, answers = cloud_formation
 
-    handler_of("migrate")(_request(url), Context())
+    handler_of("migrate")(_request(url), Context(600_000))
 
     (told,) = answers
     assert (told["Status"], told["StackId"], told["RequestId"], told["LogicalResourceId"]) == (
@@ -152,7 +153,7 @@ def test_cloudformation_is_told_of_failure_without_a_secret(
     url, answers = cloud_formation
     monkeypatch.setenv("DATABASE_PORT", "1")
 
-    handler_of("migrate")(_request(url), Context())
+    handler_of("migrate")(_request(url), Context(600_000))
 
     (told,) = answers
     assert told["Status"] == "FAILED"
@@ -164,9 +165,9 @@ def test_taking_the_stack_down_keeps_the_data(
     server: Postgres, installation: str, cloud_formation: tuple[str, list[dict[str, Any]]]
 ) -> None:
     url, answers = cloud_formation
-    handler_of("migrate")(CREATE, Context())
+    handler_of("migrate")(CREATE, Context(600_000))
 
-    handler_of("migrate")(_request(url, "Delete"), Context())
+    handler_of("migrate")(_request(url, "Delete"), Context(600_000))
 
     assert answers[0]["Status"] == "SUCCESS"
     assert _one(server, "SELECT count(*) FROM tenants") == 1
@@ -176,13 +177,13 @@ def test_without_anyone_waiting_a_failure_is_an_error(installation: str, monkeyp
     monkeypatch.setenv("DATABASE_PORT", "1")
 
     with pytest.raises(psycopg.OperationalError):
-        handler_of("migrate")(CREATE, Context())
+        handler_of("migrate")(CREATE, Context(600_000))
 
 
 def test_two_deployments_at_once_take_turns(server: Postgres, installation: str) -> None:
     ends: list[Any] = []
-    migrate: Callable[[], None] = lambda: ends.append(handler_of("migrate")(CREATE, Context())["Applied"])  # noqa: E731
-    threads = [threading.Thread(target=migrate) for _ in range(2)]
+    run: Callable[[], None] = lambda: ends.append(handler_of("migrate")(CREATE, Context(600_000))["Applied"])  # noqa: E731
+    threads = [threading.Thread(target=run) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -190,4 +191,20 @@ def test_two_deployments_at_once_take_turns(server: Postgres, installation: str)
 
     assert sorted(ends)[0] == 0
     assert len(ends) == 2
-    assert _one(server, "SELECT count(*) FROM tenants") == 1
+    assert (_one(server, "SELECT count(*) FROM tenants"), _one(server, "SELECT count(*) FROM api_keys")) == (1, 1)
+
+
+def test_a_deployment_that_finds_another_one_under_way_for_too_long_fails_and_says_so(
+    server: Postgres,
+    installation: str,
+    cloud_formation: tuple[str, list[dict[str, Any]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url, answers = cloud_formation
+    monkeypatch.setattr(migrate, "PATIENCE", timedelta(0))
+
+    with migrate.alone(server.dsn("installation")):
+        handler_of("migrate")(_request(url), Context(600_000))
+
+    assert answers[0]["Status"] == "FAILED"
+    assert answers[0]["Reason"].startswith("MigrationUnderWay")

@@ -13,3 +13,7 @@ def test_a_preflight_for_a_path_that_exists_is_204_and_names_its_methods() -> No
 
 def test_a_preflight_for_a_path_that_does_not_exist_is_404() -> None:
     assert_problem(Api().call("OPTIONS", "/v1/nowhere"), 404, "not-found")
+
+
+def test_a_preflight_names_the_methods_of_the_path_that_fits_most_exactly() -> None:
+    assert Api().call("OPTIONS", "/v1/inbox/live").headers["Allow"] == "GET"

@@ -11,6 +11,7 @@ from tests.functions.doors import Answer, Api, intent
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.accept import _row
 from tocsin.store import records
+from tocsin.store.migrations import EXPECTED
 
 INSIDES = re.compile(
     r"traceback|psycopg|pydantic|\.py\b|select |insert |constraint|rate_limits|outbox|recipient_user_ids|stack", re.IGNORECASE
@@ -95,7 +96,7 @@ def test_an_unknown_path_is_404(api: Api, path: str) -> None:
         ("GET", "/v1/intents", "POST"),
         ("DELETE", "/v1/users/alice", "GET, PUT"),
         ("PATCH", "/v1/notifications", "GET"),
-        ("POST", "/health", "GET"),
+        ("POST", "/health", "GET, HEAD"),
     ],
 )
 def test_a_known_path_with_another_method_is_405_and_says_which_it_takes(api: Api, method: str, path: str, allowed: str) -> None:
@@ -135,14 +136,28 @@ def test_a_body_above_256_kib_is_413(world: World, api: Api) -> None:
     assert_problem(answer, 413, "too-large")
 
 
-@pytest.mark.parametrize("content_type", ["", "text/plain", "application/xml", "application/json; charset=latin-1", "text/json"])
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "",
+        "text/plain",
+        "application/xml",
+        "application/json; charset=latin-1",
+        "text/json",
+        "application/json, application/json",
+        "application/json; charset=utf-8; charset=latin-1",
+    ],
+)
 def test_anything_but_json_is_415(world: World, api: Api, content_type: str) -> None:
     answer = api.send(headers={"content-type": content_type})
 
     assert_problem(answer, 415, "unsupported-media-type")
 
 
-@pytest.mark.parametrize("content_type", ["application/json", "Application/JSON", 'application/json; charset="UTF-8"'])
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "Application/JSON", 'application/json; charset="UTF-8"', "application/json; profile=x; charset=utf-8"],
+)
 def test_json_is_json_however_it_is_spelt(world: World, api: Api, content_type: str) -> None:
     world.add_user()
 
@@ -245,6 +260,29 @@ def test_a_schema_that_is_behind_is_not_ready(breakable_world: World) -> None:
     answer = api.get("/ready", key="")
 
     assert_problem(answer, 503, "unavailable")
+
+
+def test_a_schema_to_which_a_newer_release_has_added_is_ready(breakable_world: World) -> None:
+    breakable_world.admin.execute(
+        "INSERT INTO _yoyo_migration (migration_hash, migration_id, applied_at_utc) VALUES ('x', '9999.later', now())"
+    )
+
+    answer = Api().get("/ready", key="")
+
+    assert (answer.status, answer.json) == (200, {"status": "ready", "schema": "9999.later"})
+
+
+def test_a_newer_schema_that_lacks_what_this_code_needs_is_not_ready(breakable_world: World) -> None:
+    breakable_world.admin.execute("UPDATE _yoyo_migration SET migration_id = '9999.other' WHERE migration_id = %s", [EXPECTED])
+
+    assert_problem(Api().get("/ready", key=""), 503, "unavailable")
+
+
+@pytest.mark.parametrize("state", ["DROP TABLE _yoyo_migration", "REVOKE ALL ON _yoyo_migration FROM tocsin_app"])
+def test_a_database_that_no_migration_has_opened_to_us_is_not_ready(breakable_world: World, state: str) -> None:
+    breakable_world.admin.execute(state)  # type: ignore[call-overload]
+
+    assert_problem(Api().get("/ready", key=""), 503, "unavailable")
 
 
 def test_what_nobody_foresaw_is_500_without_a_word_of_the_cause(breakable_world: World) -> None:

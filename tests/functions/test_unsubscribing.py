@@ -1,5 +1,7 @@
 """One-click unsubscribe (RFC 8058): a link in mail that is not transactional; looking changes nothing, posting acts."""
 
+import base64
+import hashlib
 import re
 from contextlib import suppress
 from uuid import UUID
@@ -8,6 +10,7 @@ import pytest
 
 from tests.content import add_suppression, add_type
 from tests.functions.doors import Answer, Api, intent
+from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin import aws, settings, unsubscribe
 from tocsin.unsubscribe_tokens import Subject, address_hash, sign
@@ -83,7 +86,7 @@ def test_looking_at_the_page_changes_nothing_however_often(world: World, api: Ap
     pages = [api.get(f"/u/{token}", key="") for _ in range(3)]
 
     assert {page.status for page in pages} == {200}
-    assert f'<form method="post" action="/u/{token}"><button>' in pages[0].text
+    assert '<form method="post"><button>' in pages[0].text  # without an action: back to this very link
     assert world.count("suppressions") == 0
 
 
@@ -181,15 +184,44 @@ def test_the_pages_are_kept_nowhere_and_load_nothing(world: World, api: Api, sec
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
     policy = headers["Content-Security-Policy"].split("; ")
-    assert {"default-src 'none'", "form-action 'self'"} <= set(policy)
+    assert {"default-src 'none'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"} <= set(policy)
     assert not [part for part in policy if part.startswith("script-src")]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_page_wears_the_one_style_that_its_policy_lets_in(world: World, api: Api, secret: bytes) -> None:
+    page = api.get(f"/u/{_token(secret)}", key="")
+
+    style = page.text.partition("<style>")[2].partition("</style>")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in page.headers["Content-Security-Policy"].split("; ")
+    assert "style=" not in page.text
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_others_hang_onto_the_link_keeps_nobody_from_unsubscribing(
+    world: World, api: Api, secret: bytes, method: str
+) -> None:
+    assert api.call(method, f"/u/{_token(secret)}", key="", query="utm_source=mail&x=%ff").status == 200
+
+
+def test_a_link_that_cannot_be_checked_just_now_is_503_and_not_a_promise(
+    world: World, api: Api, secret: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:gone-AbCdEf")
+    settings.settings.cache_clear()
+    unsubscribe.secret.cache_clear()
+
+    answer = _post(api, _token(secret))
+
+    assert (answer.status, answer.json["type"]) == (503, "unavailable")
 
 
 def test_a_path_cannot_break_out_of_the_page(world: World, api: Api) -> None:
     page = api.get('/u/"><img src=x onerror=alert(1)>', key="").text
 
     assert "<img" not in page
-    assert "&quot;&gt;&lt;img" in page
+    assert "onerror" not in page
 
 
 def test_a_secret_that_cannot_be_read_leaves_no_send_in_doubt(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,3 +238,13 @@ def test_a_secret_that_cannot_be_read_leaves_no_send_in_doubt(world: World, api:
 
     assert [attempt["outcome"] for attempt in world.attempts() if attempt["outcome"] is None] == []
     assert len(world.email.accepted) == 1
+
+
+def test_while_the_secret_of_the_links_cannot_be_read_a_click_is_503(
+    world: World, api: Api, secret: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:none")
+    settings.settings.cache_clear()
+
+    assert_problem(_post(api, _token(secret)), 503, "unavailable")
+    assert world.count("suppressions") == 0

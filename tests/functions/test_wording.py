@@ -1,5 +1,7 @@
 """Templates over HTTP: made, listed, previewed and taken out of use; a version is never changed."""
 
+import re
+import resource
 from typing import Any
 from urllib.parse import quote
 
@@ -38,6 +40,19 @@ def test_making_it_again_makes_the_next_version(world: World, api: Api) -> None:
     assert versions == [1, 2, 3]
 
 
+def test_a_name_has_at_most_fifty_locales_on_a_channel(world: World, api: Api) -> None:
+    for n in range(50):
+        add_template(world, locale=f"en-{n:02}")
+
+    refused, next_version, other_channel = (
+        api.post("/v1/templates", template)
+        for template in (EMAIL | {"locale": "pt"}, EMAIL | {"locale": "en-07"}, SMS | {"locale": "pt"})
+    )
+
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/locale")
+    assert (next_version.status, other_channel.status) == (201, 201)
+
+
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no name": ({"name": None}, "/name"),
     "an empty name": ({"name": ""}, "/name"),
@@ -51,6 +66,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a body that does not end": ({"body": "{% for one in many %}"}, "/body"),
     "a filter nobody knows": ({"body": "{{ order | explode }}"}, "/body"),
     "another template inside": ({"body": "{% include 'other' %}"}, "/body"),
+    "a loop without end": ({"body": "{% for i in (1..1000000000) %}x{% endfor %}"}, "/body"),
+    "more tags than a template may have": ({"text": "{{ order }}" * 3_000}, "/text"),
+    "a value in a style": ({"body": "<p style='color: {{ order }}'>"}, "/body"),
+    "a value in a style sheet": ({"body": "<style>{{ order }}</style>"}, "/body"),
+    "a value that sends the reader elsewhere": ({"body": "<meta content='0;{{ order }}' http-equiv='Refresh'>"}, "/body"),
+    "a character of five thousand digits in a link": ({"body": f"<a href='&#{'0' * 5_000}106;avascript:x'>"}, "/body"),
     "a variable that is no name": ({"variables": ["a b"]}, "/variables/0"),
     "a variable twice": ({"variables": ["a", "a"]}, "/variables/1"),
     "an unknown field": ({"version": 7}, "/version"),
@@ -220,6 +241,30 @@ def test_a_preview_that_cannot_be_rendered_says_why(world: World, api: Api) -> N
     assert "the body is empty" in answer.json["detail"]
 
 
+BOMB = "{% assign b = b | concat: b %}" * 13 + "{{ b }}"
+
+
+@pytest.mark.parametrize(
+    "bomb", [EMAIL | {"body": BOMB}, EMAIL | {"subject": BOMB}, SMS | {"body": BOMB}], ids=["a body", "a subject", "an SMS"]
+)
+def test_a_preview_of_a_bomb_says_which_limit_it_ran_into_and_holds_no_memory(
+    world: World, api: Api, bomb: dict[str, Any]
+) -> None:
+    assert api.post("/v1/templates", bomb).status == 201
+    preview = {"channel": bomb["channel"], "payload": {"b": ["x" * 250_000]}}
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    answer = api.post("/v1/templates/shipped/preview", preview)
+
+    assert (answer.status, answer.json["type"]) == (422, "invalid-request")
+    assert re.fullmatch(
+        r"It cannot be rendered: the (body|subject): the filter 'concat': "
+        r"it would make a list of more than 524288 characters, on line 1\.",
+        answer.json["detail"],
+    )
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held < 50 * 1024  # KiB; it took 2 GB
+
+
 @pytest.mark.parametrize(
     ("channel", "status"), [("email", 200), ("sms", 404), ("fax", 422)], ids=["its own", "another", "none at all"]
 )
@@ -233,7 +278,7 @@ def test_over_http_a_missing_variable_and_an_unknown_template_are_told_apart_alo
     world.add_user()
     api.post("/v1/templates", EMAIL | {"variables": ["order"]})
     to_alice = {"type": "t", "audience": {"kind": "users", "user_ids": ["alice"]}, "payload": {}}
-    intents = [to_alice | {"template": "shipped"}, to_alice | {"template": "nameless"}, to_alice]
+    intents = [to_alice | {"template": "shipped"}, to_alice | {"template": "nameless"}, to_alice | {"payload": {"title": "T"}}]
 
     alone = [api.send(one) for one in intents]
     batch = api.post("/v1/intents/batch", {"intents": [one | {"idempotency_key": f"k-{n}"} for n, one in enumerate(intents)]})

@@ -478,6 +478,22 @@ def test_what_a_worker_takes_on_together_with_the_digest_is_told_by_the_one_it_n
     assert subjects(world)[0] == "first"
 
 
+def test_a_digest_that_its_template_cannot_tell_once_it_has_grown_is_told_in_the_built_in_words(world: World) -> None:
+    world.add_user()
+    add_template(world, "digest", body="{% if count > 1 %}{{ count | divided_by: 0 }}{% endif %}{{ count }}")
+    titles = ("first", "second", "third")
+    first, second, third = in_order([world.asked(thread=THREAD, payload={"title": title}) for title in titles])
+    world.try_accept(first, second, third)
+    only_plan(world, first, second, third)
+    dispatch(world.worker, [work_of(world, first), work_of(world, second)], world.worker_policy())
+    world.pass_time(PAST_WINDOW)
+
+    world.dispatch()
+
+    assert subjects(world) == ["first", "2 more updates: third"]
+    assert lines(world) == ["- second", "- third"]
+
+
 def test_after_a_digest_a_new_window_begins(world: World) -> None:
     world.add_user()
     all_at_once(world, "first", "second")

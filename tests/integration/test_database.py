@@ -1,5 +1,7 @@
 """The connection of an execution environment: it may die, be refused or be read-only, and the work is safe to repeat."""
 
+import os
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,8 +12,9 @@ from psycopg import Connection, errors
 
 from tests.world import TENANT, World
 from tocsin import database, settings
-from tocsin.database import DatabaseUnavailable, insist, run, tenant_transaction
+from tocsin.database import insist, run, tenant_transaction
 from tocsin.dispatch import dispatch
+from tocsin.outages import DatabaseUnavailable, Reason
 
 
 def _kill(world: World) -> None:
@@ -34,6 +37,11 @@ def test_a_connection_that_died_while_idle_is_replaced_unnoticed(world: World) -
     after = run(lambda conn: (conn.execute("SELECT 1"), _pid(conn))[1])
 
     assert after != before
+
+
+def test_packets_that_nobody_acknowledges_end_the_connection_after_five_seconds(world: World) -> None:
+    with socket.socket(fileno=os.dup(run(lambda conn: conn.fileno()))) as wire:
+        assert wire.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 5_000
 
 
 def test_work_whose_connection_dies_under_way_is_done_once_more_and_only_once(world: World) -> None:
@@ -81,9 +89,9 @@ def test_a_deadlock_is_tried_again_up_to_three_times(world: World, error: type[p
     assert run(lambda conn: work(conn, losing=3)) == "done"
     assert len(tries) == 4
     tries.clear()
-    with pytest.raises(error):
+    with pytest.raises(DatabaseUnavailable) as unavailable:
         run(lambda conn: work(conn, losing=9))
-    assert len(tries) == 4
+    assert (len(tries), unavailable.value.reason) == (4, Reason.LOCKED)
 
 
 def test_a_server_that_only_reads_is_unavailable_and_the_next_try_looks_for_another(world: World) -> None:
@@ -126,7 +134,7 @@ def test_insisting_goes_on_until_the_work_is_done_or_time_is_up(world: World, mo
         def attempt(conn: Connection[Any]) -> str:
             tries.append(1)
             if len(tries) < succeeds_at:
-                raise DatabaseUnavailable
+                raise DatabaseUnavailable(Reason.LOST)
             return "recorded"
 
         return attempt

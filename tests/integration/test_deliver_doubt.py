@@ -184,7 +184,7 @@ def test_after_a_cancel_a_send_in_doubt_is_not_repeated(world: World) -> None:
 
     assert cancelled is not None
     assert (cancelled.stopped, cancelled.too_late) == (0, 1)
-    assert (world.route()["status"], world.email.calls) == ("cancelled", 1)
+    assert (world.route()["status"], world.route()["reason"], world.email.calls) == ("dead_letter", "ambiguous", 1)
 
 
 def test_a_send_in_doubt_that_expires_is_not_repeated(world: World) -> None:
@@ -196,5 +196,5 @@ def test_a_send_in_doubt_that_expires_is_not_repeated(world: World) -> None:
 
     world.dispatch()
 
-    assert (world.route()["status"], world.route()["reason"], world.email.calls) == ("skipped", "expired", 1)
+    assert (world.route()["status"], world.route()["reason"], world.email.calls) == ("dead_letter", "ambiguous", 1)
     assert [attempt["outcome"] for attempt in world.attempts()] == ["unknown"]

@@ -324,35 +324,6 @@ def test_a_cancel_in_doubt_is_too_late_and_an_event_still_tells_the_truth(world:
     assert_proven(world)
 
 
-@pytest.mark.parametrize("policy", ["retry", "hold"])
-def test_a_cancel_in_doubt_without_an_event_sends_nothing_more(policy: str, world: World) -> None:
-    add_type(world, ambiguous_policy=policy)
-    attempt = lost_email(world)
-    answer = cancel(world.app, TENANT, attempt["notification_id"])
-    assert answer is not None and (answer.stopped, answer.too_late) == (0, 1)
-
-    for _ in range(3):
-        world.pass_time(AFTER)
-        world.dispatch()
-
-    assert (world.route()["status"], world.email.calls, world.count("outbox")) == ("cancelled", 1, 0)
-    assert [one["outcome"] for one in world.attempts()] == ["unknown"], "the doubt stays on record"
-
-
-def test_a_suppression_that_comes_while_in_doubt_stops_the_retry(world: World) -> None:
-    lost_email(world)
-    world.admin.execute(
-        """INSERT INTO suppressions (id, tenant_id, channel, address_hash, reason)
-           VALUES (gen_random_uuid(), %s, 'email', tocsin_address_hash(%s, 'email', 'alice@example.com'), 'complaint')""",
-        [TENANT, TENANT],
-    )
-    world.pass_time(AFTER)
-
-    world.dispatch()
-
-    assert (world.route()["status"], world.route()["reason"], world.email.calls) == ("skipped", "suppressed: complaint", 1)
-
-
 def test_an_event_for_work_that_somebody_leases_leaves_the_lease_alone(world: World) -> None:
     attempt = lost_email(world)
     world.admin.execute("UPDATE outbox SET leased_until = tocsin_now() + interval '1 minute', lease_token = gen_random_uuid()")

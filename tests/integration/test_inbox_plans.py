@@ -16,6 +16,7 @@ import pytest
 from psycopg import Connection, Cursor, sql
 
 from devstack.postgres import Postgres
+from tests.plans import EXPLAINING, Node, rows_of, walk
 from tests.world import TENANT
 from tocsin.database import tenant_round_trip
 from tocsin.store import notifications
@@ -26,7 +27,6 @@ MANY = 100_000
 SHARED = 20
 MOST_ROWS = 2 * PAGE + SHARED  # two boxes, and what is for everyone
 MOST_BUFFERS = 1_000  # a box of 100,000 rows has 3,600
-Node = dict[str, Any]
 Query = Callable[[Connection[Any]], Cursor[Any]]
 
 # Of 100,030 rows the reader has thirty unread, spread over all of time; the hoarder has never read anything.
@@ -56,7 +56,6 @@ ANNOUNCEMENTS = """
     SELECT announced.id, announced.tenant_id, users.id, tocsin_now() FROM announced CROSS JOIN users
     WHERE users.external_id <> 'nobody'
 """
-EXPLAINING = {"min_duration": "0", "analyze": "on", "buffers": "on", "timing": "off", "format": "json", "level": "notice"}
 
 # how many rows the first page of each view has, for each person
 VIEWS = {
@@ -72,7 +71,7 @@ class Explained:
 
     def __init__(self, plan: Node, rows: list[Any]) -> None:
         self.rows = rows
-        self.nodes = list(_walk(plan))
+        self.nodes = list(walk(plan))
         self.buffers = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
 
     def scans_of(self, table: str) -> list[Node]:
@@ -84,22 +83,10 @@ class Explained:
         sorts = [part for node in self.nodes if "Sort" in node["Node Type"] for part in node["Plans"]]
         return [
             *(f"{scan['Node Type']} of {scan['Relation Name']}" for scan in scans if not scan["Node Type"].startswith("Index")),
-            *(f"reads {_rows(scan)} rows" for scan in self.scans_of("notifications") if _rows(scan) > most_rows),
-            *(f"sorts {_rows(part)} rows" for part in sorts if _rows(part) > MOST_ROWS),
+            *(f"reads {rows_of(scan)} rows" for scan in self.scans_of("notifications") if rows_of(scan) > most_rows),
+            *(f"sorts {rows_of(part)} rows" for part in sorts if rows_of(part) > MOST_ROWS),
             *([f"touches {self.buffers} buffers"] if self.buffers > MOST_BUFFERS else []),
         ]
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for part in node.get("Plans", []):
-        yield from _walk(part)
-
-
-def _rows(node: Node) -> int:
-    """How many rows a node handled in all, those it threw away too."""
-    each = node["Actual Rows"] + node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
-    return int(each * node["Actual Loops"])
 
 
 @pytest.fixture

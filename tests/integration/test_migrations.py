@@ -98,6 +98,12 @@ def test_the_three_roles_own_nothing_and_cannot_pass_by_the_policies(conn: Conne
     assert powers == [(role, False) for role in sorted(ROLES)]
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_no_role_has_its_statements_compiled(world: World, role: str) -> None:
+    with psycopg.connect(world.dsn(role), autocommit=True) as conn:
+        assert conn.execute("SHOW jit").fetchone() == ("off",)
+
+
 def test_every_table_with_a_tenant_forces_row_level_security_on_everyone(conn: Connection[Any]) -> None:
     with_tenant = _names(
         conn, "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'tenant_id'"

@@ -13,7 +13,6 @@ from tests.crash.staging import plan_only
 from tests.providers import add_provider, deliver_by
 from tests.recipients import THREAD, end, forget_preference, now, prefer, route_of, send, set_clock, subjects
 from tests.world import OTHER_TENANT, World
-from tocsin import deliver, dispatch
 from tocsin.channels import Message, Way, Ways
 from tocsin.channels.sandbox import Sandbox
 from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
@@ -285,8 +284,8 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     watch = Watch()
-    monkeypatch.setattr(deliver, "time", watch)
-    monkeypatch.setattr(dispatch, "time", watch)
+    for module in ("tocsin.dispatch", "tocsin.send"):
+        monkeypatch.setattr(f"{module}.time", watch)
     return watch
 
 

@@ -1,5 +1,6 @@
 """Templates: immutable versions, the nearest locale, and words that stay what they were when they were planned."""
 
+import resource
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -333,3 +334,33 @@ def test_what_cannot_be_rendered_is_a_dead_letter_with_a_hint_and_no_attempt(wor
     assert "cannot be rendered" in letter["recovery_hint"]
     assert world.one("SELECT count(*) FROM attempts") == 1
     assert world.one("SELECT status FROM routes WHERE notification_id = %(id)s", id=well.notification_id) == "published"
+
+
+def test_a_bomb_is_a_dead_letter_that_names_the_limit_and_its_neighbours_are_sent(world: World) -> None:
+    world.add_user()
+    add_template(world, body="{% assign b = b | concat: b %}" * 13 + "{{ b }}")
+    add_template(world, "other", body="fine")
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    for _ in range(4):
+        world.accept(template="shipped", payload={"b": ["x" * 250_000]}, channels=["email"])
+    world.accept(template="other", payload={}, channels=["email"])
+    world.dispatch()
+
+    assert {(letter["failure_classification"], letter["failure_message"]) for letter in world.dead_letters()} == {
+        ("unrenderable", "the body: the filter 'concat': it would make a list of more than 524288 characters, on line 1")
+    }
+    assert all("make the template's next version" in letter["recovery_hint"] for letter in world.dead_letters())
+    assert [message.content.html for message in world.email.accepted] == ["fine"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held < 50 * 1024  # KiB; it took 1.7 GB
+
+
+def test_a_version_from_before_a_rule_is_a_dead_letter_that_names_the_rule(world: World) -> None:
+    world.add_user()
+    add_template(world, body="<p style='color: {{ colour }}'>")
+
+    world.accept(template="shipped", payload={"colour": "red"}, channels=["email"])
+    world.dispatch()
+
+    (letter,) = world.dead_letters()
+    assert letter["failure_message"] == "the template: a value cannot stand in the attribute style"

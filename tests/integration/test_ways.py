@@ -144,7 +144,7 @@ def test_a_push_goes_by_a_provider_that_knows_the_device(world: World, office: P
     ways.prepare(world.worker, {TENANT})
 
     def chosen(platform: str) -> str:
-        return ways.choose(a_claim(tenant_id=TENANT, channel="push", device_platform=platform), {})[0].channel.provider
+        return ways.serving(a_claim(tenant_id=TENANT, channel="push", device_platform=platform))[0].channel.provider
 
     assert (chosen("fcm"), chosen("apns")) == ("fcm", "sns")
 

@@ -2,7 +2,8 @@
 
 import re
 
-from tests.template.reading import Template, listed, named, of_type
+from tests.template.reading import ROOT, Template, listed, named, of_type
+from tocsin import deadlines
 
 FUNCTION = "AWS::Lambda::Function"
 # One connection each. The smallest class that we recommend has 2 GiB, of which RDS makes some 200 connections.
@@ -14,6 +15,7 @@ SMALL = {"LiveFunction": "it waits, which bills by the memory and needs no proce
 CALLERS_POLICY, ONE_CALLER = 20480, 500
 RATE = re.compile(r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(.+\)")
 SECRET_NAME = re.compile(r"(?i)pass|secret|token|key")
+STATEMENT_LIMIT = re.compile(r"ALTER ROLE (\w+) SET statement_timeout = '(\d+)s'")
 API_WAITS = 29
 PROVIDER_AND_MARGIN = 40
 
@@ -79,6 +81,22 @@ def functions_have_room_for_all_who_call_them(template: Template) -> list[str]:
     callers = [named(each["FunctionName"]) for each in of_type(template, "AWS::Lambda::Permission").values()]
     crowded = {name for name in of_type(template, FUNCTION) if callers.count(name) * ONE_CALLER > CALLERS_POLICY}
     return [f"{name}: {callers.count(name)} callers" for name in sorted(crowded)]
+
+
+def functions_outlast_the_longest_statement_of_their_role(template: Template) -> list[str]:
+    """Then a living server gives up on a statement before we give up on the server."""
+    secrets = {
+        "AppDatabaseSecret": "tocsin_app",
+        "WorkerDatabaseSecret": "tocsin_worker",
+        "RetentionDatabaseSecret": "tocsin_retention",
+    }
+    limits = {role: int(seconds) for role, seconds in STATEMENT_LIMIT.findall((ROOT / "migrations/setup/roles.sql").read_text())}
+    late = [role for role, seconds in limits.items() if seconds >= deadlines.LONGEST_WAIT]
+    for name, each in of_type(template, FUNCTION).items():
+        secret = named(each.get("Environment", {}).get("Variables", {}).get("DATABASE_SECRET_ARN"))
+        if secret and each["Timeout"] - deadlines.SPARE <= limits[secrets[secret]]:
+            late.append(f"{name}: {each['Timeout']} s for statements of {limits[secrets[secret]]} s")
+    return late
 
 
 def leases_outlive_the_worker(template: Template) -> list[str]:

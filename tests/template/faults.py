@@ -66,6 +66,8 @@ _OF_FUNCTIONS = [
     Fault(functions.functions_behind_http_answer_in_time, _at("InboxApiFunction", "Timeout"), 30),
     Fault(functions.functions_behind_http_answer_in_time, _at("LiveFunction", "Timeout"), 30),
     Fault(functions.functions_have_room_for_all_who_call_them, ("Resources",), _more_callers_of("ManageFunction", 7)),
+    Fault(functions.functions_outlast_the_longest_statement_of_their_role, _at("IntakeFunction", "Timeout"), 9),
+    Fault(functions.functions_outlast_the_longest_statement_of_their_role, _at("SweepFunction", "Timeout"), 26),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", "Timeout"), 60),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", *_VARIABLES, "LEASE_SECONDS"), "60"),
     Fault(functions.variables_hold_no_secrets, _at("DispatchFunction", *_VARIABLES), _and(SENDGRID_API_KEY="SG.x1")),

@@ -21,15 +21,25 @@ def test_the_page_names_only_outputs_that_exist() -> None:
     assert mentioned <= set(reading.sam_template()["Outputs"])
 
 
-def test_the_configuration_gives_every_required_parameter_and_no_account() -> None:
+def test_the_configuration_names_parameters_that_exist_and_neither_a_sender_nor_an_account() -> None:
+    """A sender that is not yours would be deployed over the one you gave before; make deploy asks for it."""
     configuration = (reading.ROOT / "samconfig.toml").read_text()
 
     overrides = re.findall(r'^parameter_overrides = "(.*)"$', configuration, re.MULTILINE)
     given = [dict(pair.split("=", 1) for pair in each.split()) for each in overrides]
 
     assert len(given) == 2
-    assert all(set(each) <= set(_parameters()) and "EmailFrom" in each for each in given)
+    assert all(set(each) < set(_parameters()) - {"EmailFrom"} for each in given)
     assert not re.search(r"\d{12}", configuration)
+
+
+def test_the_page_explains_every_variable_that_make_deploy_reads() -> None:
+    explained = set(re.findall(r"^\| `([A-Z_]+)[=`]", PAGE, re.MULTILINE)) | {"PROFILE"}
+    read = (reading.ROOT / "tools" / "deploy.py").read_text()
+
+    asked = set(re.findall(r'(?:asked|environ)(?:\.get\(|\[)"([A-Z_]+)"', read)) - {"AWS_PROFILE", "AWS_REGION"}
+
+    assert explained == asked
 
 
 def _parameters() -> dict[str, str]:

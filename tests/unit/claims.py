@@ -75,6 +75,8 @@ def a_claim(**special: Any) -> Claimed:
         "open_attempt_outcome": None,
         "open_attempt_provider": None,
         "open_attempt_message_id": None,
+        "waits_for": None,
+        "created_at": NOW,
     }
     return Claimed(**(ordinary | special))
 
@@ -92,5 +94,6 @@ def unanswered(since: timedelta, **special: Any) -> Claimed:
     return a_claim(**(silence | special))
 
 
-def a_lane(*, is_closed: bool = True, state: str = "stopped") -> Lane:
-    return Lane("ses:email", state, "AccountSuspendedException", NOW + timedelta(minutes=5), is_closed, NOW)
+def a_lane(name: str = "ses:email", *, is_closed: bool = True, state: str = "stopped", **special: Any) -> Lane:
+    resume_at = NOW + timedelta(minutes=5 if is_closed else -1)
+    return Lane(name, state, "AccountSuspendedException", resume_at, is_closed, NOW, **special)

@@ -3,15 +3,17 @@
 from typing import Any
 
 _NAMES = {"s": "a" * 1000, "long": "<" * 100_000, "list": list(range(10_001)), "n": 10**9, "deep": {"a": {"a": {}}}}
+_NAMES |= {"b": ["x" * 240_000], "o": {"b": ["x" * 200_000]}, "rows": [{"n": [0] * 9_000}], "short": [1, 2], "empties": [{}, {}]}
+_TWINS = {name: [[n] for n in range(9_000)] for name in ("x", "y")}  # equal, and not the same
 _HUGE = "1" * 30
+_DOUBLED = "{% assign b = b | concat: b %}"
+_DOUBLED_ROWS = "{% assign rows = rows | concat: rows %}"
 
 # Templates that grow, nest or spin, with what stops them.
 BOMBS: list[tuple[str, dict[str, Any], str]] = [
-    ("{% for i in (1..1000000000) %}x{% endfor %}", {}, "loops more than"),
-    ("{% for i in (1..1000000000) reversed %}x{% endfor %}", {}, "loops more than"),
     ("{% assign r = (1..1000000000) %}{% for i in r reversed %}x{% endfor %}", {}, "loops more than"),
     ("{% for i in (1..n) %}x{% endfor %}", _NAMES, "loops more than"),
-    (f"{{% for i in (1..{_HUGE}) %}}x{{% endfor %}}", {}, "loops more than"),
+    ("{% for i in (1..n) reversed %}x{% endfor %}", _NAMES, "loops more than"),
     ("{% for i in list %}{% endfor %}", _NAMES, "loops more than"),
     (
         "{% for i in (1..100) %}{% for j in (1..100) %}{% for k in (1..100) %}{% endfor %}{% endfor %}{% endfor %}",
@@ -32,8 +34,8 @@ BOMBS: list[tuple[str, dict[str, Any], str]] = [
     ("{{ s | split: '' | join: long }}", _NAMES, "a text of more than"),
     ("{{ long | escape | escape | escape }}", _NAMES, "a text of more than"),
     ("{{ long | url_encode | url_encode | url_encode | url_encode }}", _NAMES, "a text of more than"),
-    ("{% assign n = n | times: n %}" * 40 + "{{ n }}", _NAMES, "a number beyond"),
-    (f"{{{{ '{_HUGE}' | times: 2 }}}}", {}, "a number beyond"),
+    ("{% assign n = n | times: n %}" * 40 + "{{ n }}", _NAMES, "a number is beyond"),
+    (f"{{{{ '{_HUGE}' | times: 2 }}}}", {}, "a number is beyond"),
     ("{{ '1e400' | ceil }}", {}, "not what the template expects"),
     ("{{ 1 | divided_by: 0 }}", {}, "not what the template expects"),
     ("{{ (1..1000000000) | join }}", {}, "not filtered"),
@@ -48,7 +50,43 @@ BOMBS: list[tuple[str, dict[str, Any], str]] = [
     ("{% break %}", {}, "stands where it cannot"),
     ("{% if n < deep %}x{% endif %}", _NAMES, "not what the template expects"),
     ("{{ half }}", {"half": "\ud800"}, "not what the template expects"),
-    ("".join(f"{{% assign v{n} = long | append: '{n}' %}}" for n in range(40)) + "x", _NAMES, "hold too much"),
+    # Lists that grow by what they refer to, and all that would write them out.
+    (_DOUBLED * 13 + "{{ b }}", _NAMES, "'concat': it would make a list of more than 524288 characters, on line 1"),
+    (_DOUBLED * 13 + "{{ b | join: '' }}", _NAMES, "'concat': it would make a list"),
+    (_DOUBLED_ROWS * 13 + "{{ rows | map: 'n' | compact | size }}", _NAMES, "'concat': it would make a list"),
+    ("{% assign b = empties | concat: empties %}" + _DOUBLED * 13, _NAMES, "a list has more than 10000 items"),
+    ("{% assign c = '' | split: '' %}{% for i in (1..9999) %}{% assign c = c | concat: b %}{% endfor %}", _NAMES, "make a list"),
+    ("{% assign x = b | concat: b %}{{ x | join: s }}{{ x | join: long }}", _NAMES, "'join': it would make a text"),
+    ("{% assign x = b | concat: b %}{{ x | append: x }}", _NAMES, "'append': it would make a text"),
+    ("{% assign x = b | concat: b %}{{ 'a' | prepend: x | prepend: x }}", _NAMES, "'prepend': it would make a text"),
+    ("{% assign x = b | concat: b %}{{ 'aa' | replace: 'a', x }}", _NAMES, "'replace': it would make a text"),
+    ("{% assign x = b | concat: b %}{{ x | replace_first: 'x', x }}", _NAMES, "'replace_first': it would make a text"),
+    ("{% assign x = b | concat: b %}{{ x | truncatewords: 1, x }}{{ b | append: ' x' | append: x }}", _NAMES, "make a text"),
+    ("{{ b }}{{ b }}{{ b }}", _NAMES, "renders to more than 524288 bytes"),
+    ("{{ o }}{{ o }}{{ o }}", _NAMES, "renders to more than 524288 bytes"),
+    ("{{ long }}{{ long }}", _NAMES, "renders to more than 524288 bytes"),
+    ("{{ o | upcase | append: o | append: o }}", _NAMES, "'append': it would make a text"),
+    ("{% for i in b %}{{ forloop | join: s }}{% endfor %}", _NAMES, "'join': it takes only values, and no forloop"),
+    # Texts of which each character grows.
+    ("{{ v | upcase }}", {"v": "\u0390" * 240_000}, "'upcase': it would make a text"),
+    ("{{ v | downcase }}", {"v": "\u0130" * 263_000}, "'downcase': it would make a text"),
+    ("{{ v | url_encode }}", {"v": "\U0001f600" * 60_000}, "'url_encode': it would make a text"),
+    ("{{ v | newline_to_br }}", {"v": "\n" * 100_000}, "'newline_to_br': it would make a text"),
+    ("{{ v | strip_newlines }}", {"v": "'" * 240_000}, "'strip_newlines': it would make a text"),
+    ("{{ v | split: ' ' | size }}", {"v": "a " * 100_000}, "'split': a list has more than 10000 items"),
+    ("{{ v | truncatewords: 1000000 }}", {"v": "a " * 100_000}, "'truncatewords': a list has more than 10000 items"),
+    # What is made again and again, and kept.
+    ("{% for i in (1..9999) %}{% assign x = long | append: i %}{% endfor %}y", _NAMES, "make more than 67108864 bytes"),
+    ("{% for i in (1..9999) %}{% capture x %}{{ long }}{% endcapture %}{% endfor %}y", _NAMES, "make more than 67108864 bytes"),
+    ("{% for i in (1..9999) %}{% assign z = x | sort %}{% endfor %}z", _TWINS, "make more than 67108864 bytes"),
+    ("{% for i in (1..9999) %}{% assign x = long | slice: 0, 9000 | split: '' %}{% endfor %}y", _NAMES, "make more than"),
+    # What takes time and makes nothing.
+    ("{% for i in (1..9999) %}" + "{% # %}" * 4_000 + "{% endfor %}y", {}, "takes more than 1 s"),
+    ("{% for i in (1..9999) %}" + "{% if true %}{% endif %}" * 1_000 + "{% endfor %}y", {}, "takes more than 1 s"),
+    ("{% for i in (1..9999) %}{% if x == y %}{% endif %}{% endfor %}z", _TWINS, "takes more than 1 s"),
+    # Of a page.
+    ("<p {% for i in (1..300) %}a {% endfor %}>x</p>", {}, "more than 200 attributes"),
+    ("{{ v }}", {"v": "x" * 1024 * 1024}, "the payload has more than 1048576 characters"),
 ]
 
 # Sources that are refused when the template is made, with the reason.
@@ -84,6 +122,10 @@ REFUSED = [
     ("{{ x", "within 500 characters"),
     ("{% if x %}", "expected"),
     ("{% for i in 5 %}{% endfor %}", "invalid loop"),
+    ("{% for i in (1..10001) %}x{% endfor %}", "it loops more than 10000 times"),
+    ("{% for i in (1..1000000000) reversed %}x{% endfor %}", "it loops more than 10000 times"),
+    (f"{{% for i in (1..{_HUGE}) %}}x{{% endfor %}}", "it loops more than 10000 times"),
+    ("{{ x }}" * 4_700, "take more than 32768 characters"),
     ("{% endif %}", "unexpected"),
     ("{{ 7*7 }}", "unexpected '*'"),
     ("{{ x.y() }}", "found '('"),

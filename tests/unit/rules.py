@@ -29,8 +29,8 @@ ALLOWED_SQL = {
         "SELECT set_config(%s, %s, true)": "whose rows a transaction sees is a matter of the connection",
         "SELECT 1": "is an idle connection still alive?",
     },
-    f"{LAYER}/migrate.py": {"ALTER ROLE {} PASSWORD {}": "a role is no table, and DDL takes no parameters"},
-    "functions/migrate/app.py": {
+    f"{LAYER}/migrate.py": {
+        "ALTER ROLE {} PASSWORD {}": "a role is no table, and DDL takes no parameters",
         "GRANT tocsin_worker TO CURRENT_USER": "the deployment acts as the role that sees every tenant",
         "SET ROLE tocsin_worker": "the same",
     },

@@ -182,7 +182,7 @@ def test_a_digest_waits_if_something_was_told_meanwhile() -> None:
 
 
 def test_a_digest_that_was_read_meanwhile_is_not_sent() -> None:
-    assert decided(a_claim(**DIGEST), is_read=True) == Skipped("read_meanwhile")
+    assert decided(a_claim(**DIGEST), is_read=True) == Skipped("read_meanwhile", is_told=True)
 
 
 def test_having_read_the_thread_stops_only_its_digest() -> None:

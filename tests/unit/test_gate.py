@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.unit.claims import NOW, WINDOW, a_claim, a_lane, unanswered
+from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin import gate
-from tocsin.gate import AwaitEvidence, Decision, Defer, End, Proven, Send
+from tocsin.gate import AwaitEvidence, Decision, End, Proven, Send
 from tocsin.store.outbox import Claimed
 
 LONG_AGO = WINDOW + timedelta(minutes=1)
@@ -21,8 +21,8 @@ SUPPRESSED: dict[str, Any] = {"suppressed_by": "hard_bounce"}
 NO_ADDRESS: dict[str, Any] = {"email": None, "phone": None, "device_enabled": None}
 
 
-def decided(claimed: Claimed, *, lane_is_closed: bool = False) -> Decision:
-    return gate.decide(claimed, lane=a_lane() if lane_is_closed else None, evidence_window=WINDOW)
+def decided(claimed: Claimed) -> Decision:
+    return gate.decide(claimed, evidence_window=WINDOW)
 
 
 @pytest.mark.parametrize("channel", ["email", "sms", "push"])
@@ -59,18 +59,6 @@ def test_it_expires_at_the_very_moment_it_says(expires_in: timedelta, decision: 
 )
 def test_a_channel_without_its_own_address_is_skipped(channel: str, missing: dict[str, Any]) -> None:
     assert decided(a_claim(channel=channel, **missing)) == End("skipped", "no_address")
-
-
-def test_a_closed_lane_defers_to_the_time_it_resumes_and_says_why() -> None:
-    lane = a_lane()
-
-    decision = gate.decide(a_claim(), lane=lane, evidence_window=WINDOW)
-
-    assert decision == Defer("lane_stopped: AccountSuspendedException", lane.resume_at)
-
-
-def test_a_lane_whose_pause_is_over_lets_the_next_one_try() -> None:
-    assert gate.decide(a_claim(), lane=a_lane(is_closed=False), evidence_window=WINDOW) == Send()
 
 
 @pytest.mark.parametrize("claim_count", [1, 2, 3])
@@ -171,19 +159,6 @@ def test_of_all_the_rules_that_speak_the_first_decides(first: int) -> None:
     decision = decided(a_claim(**special))
 
     assert named(decision) == RULES[first][0]
-
-
-@pytest.mark.parametrize(
-    "special",
-    [POISONOUS, CANCELLED, EXPIRED, SUPPRESSED, NO_ADDRESS],
-    ids=["poison", "cancelled", "expired", "suppressed", "no address"],
-)
-def test_a_closed_lane_is_the_last_to_speak(special: dict[str, Any]) -> None:
-    assert isinstance(decided(a_claim(**special), lane_is_closed=True), End)
-
-
-def test_a_closed_lane_holds_back_a_second_copy_as_it_does_a_first_one() -> None:
-    assert isinstance(decided(unanswered(LONG_AGO), lane_is_closed=True), Defer)
 
 
 def test_the_gate_asks_no_clock_but_the_one_of_the_claim() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.claims import NOW, WINDOW, a_claim, a_lane, unanswered
+from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin import gate
 from tocsin.gate import AwaitEvidence, Decision, Defer, End, Proven, Send
 from tocsin.store.outbox import Claimed
@@ -18,8 +18,8 @@ LATER_QUIET: dict[str, Any] = {"quiet_start": time(22), "quiet_end": time(7), "q
 UNWANTED: dict[str, Any] = {"is_wanted": False}
 
 
-def decided(claimed: Claimed, *, lane_is_closed: bool = False) -> Decision:
-    return gate.decide(claimed, lane=a_lane() if lane_is_closed else None, evidence_window=WINDOW)
+def decided(claimed: Claimed) -> Decision:
+    return gate.decide(claimed, evidence_window=WINDOW)
 
 
 @pytest.mark.parametrize("channel", ["email", "sms", "push"])
@@ -86,7 +86,7 @@ def test_with_every_obstacle_from_here_on_in_the_way_the_first_is_written_down(f
     for _, condition in OBSTACLES[first:]:
         special |= condition
 
-    assert reason_of(decided(a_claim(**special), lane_is_closed=True)) == OBSTACLES[first][0]
+    assert reason_of(decided(a_claim(**special))) == OBSTACLES[first][0]
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,6 @@ def test_of_two_obstacles_the_earlier_is_written_down(
 @pytest.mark.parametrize("obstacle", OBSTACLES[:-1], ids=[name for name, _ in OBSTACLES[:-1]])
 def test_what_is_critical_passes_nothing_else(obstacle: Obstacle) -> None:
     assert reason_of(decided(a_claim(priority="critical", **obstacle[1], **QUIET))) == obstacle[0]
-
-
-def test_what_is_critical_waits_for_a_closed_lane_too() -> None:
-    decision = decided(a_claim(priority="critical", **QUIET), lane_is_closed=True)
-
-    assert reason_of(decision).startswith("lane_stopped")
 
 
 def test_an_attempt_that_was_accepted_is_recorded_whatever_the_recipient_wishes_by_now() -> None:

@@ -7,17 +7,18 @@ from uuid import UUID
 import pytest
 
 from tests.unit.http_events import Answer, an_event, ask
-from tocsin import problems
-from tocsin.database import DatabaseUnavailable
+from tocsin import http, problems
 from tocsin.http import Endpoint, Request, Response, door
+from tocsin.outages import DatabaseUnavailable, Reason
 from tocsin.problems import Problem
 
+QUERY = [{"name": name, "in": "query"} for name in "abcdef"]
 SECRET = "postgres password hunter2 in /opt/python"
 
 
 def answer(run: Any, **event: Any) -> Answer:
     """What a door with one open endpoint answers when that does this."""
-    return ask(door([Endpoint("POST /x", None, run, "x")]), an_event("POST /x", **event))
+    return ask(door([Endpoint("POST /x", None, run, "x", parameters=QUERY)]), an_event("POST /x", **event))
 
 
 def raising(error: Exception) -> Any:
@@ -43,7 +44,13 @@ def test_an_answer_is_json_with_the_request_id() -> None:
     got = answer(lambda request: Response(202, {"a": "ü"}, {"X-More": "1"}))
 
     assert (got.status, got.body) == (202, {"a": "ü"})
-    assert got.headers == {"Content-Type": "application/json", "X-Request-Id": "req-1", "X-More": "1"}
+    assert got.headers == {
+        "Content-Type": "application/json",
+        "X-Request-Id": "req-1",
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+        "X-More": "1",
+    }
 
 
 def test_times_and_ids_are_answered_as_text() -> None:
@@ -58,8 +65,38 @@ def test_times_and_ids_are_answered_as_text() -> None:
     }
 
 
-def test_an_answer_without_a_body_has_none() -> None:
-    assert "body" not in answer(lambda request: Response(204)).raw
+def test_an_answer_without_a_body_has_none_and_no_type_of_it() -> None:
+    got = answer(lambda request: Response(204))
+
+    assert "body" not in got.raw
+    assert "Content-Type" not in got.headers
+
+
+def test_an_endpoint_may_say_itself_how_long_its_answer_keeps() -> None:
+    assert answer(lambda request: Response(200, {}, {"Cache-Control": "private"})).headers["Cache-Control"] == "private"
+
+
+def test_a_head_is_answered_like_the_get_that_the_door_serves_but_without_a_body() -> None:
+    serving = door([Endpoint("GET /x", None, lambda request: Response(200, {"a": 1}, {"X-More": "1"}), "x")])
+
+    head, elsewhere = (ask(serving, an_event("HEAD /", path=path, routeKey="$default")) for path in ("/x", "/y"))
+
+    assert (head.status, head.headers["Content-Type"], head.headers["X-More"]) == (200, "application/json", "1")
+    assert elsewhere.status == 404
+    assert "body" not in head.raw | elsewhere.raw
+
+
+@pytest.mark.parametrize(
+    ("status", "name", "answered"), [(404, "special", 405), (404, str(UUID(int=1)), 404), (409, "special", 409)]
+)
+def test_what_is_not_found_under_the_name_of_another_path_is_405(status: int, name: str, answered: int) -> None:
+    def otherwise(request: Request) -> Response:
+        raise Problem(405, "method-not-allowed", "", "", headers={"Allow": "GET"})
+
+    serving = door([Endpoint("PATCH /x/{id}", None, raising(Problem(status, "s", "", "")), "x")], otherwise=otherwise)
+    got = ask(serving, an_event("PATCH /x/{id}", pathParameters={"id": name}))
+
+    assert (got.status, got.headers.get("Allow")) == (answered, "GET" if answered == 405 else None)
 
 
 def test_a_problem_is_answered_as_one_with_its_headers_and_errors() -> None:
@@ -72,13 +109,31 @@ def test_a_problem_is_answered_as_one_with_its_headers_and_errors() -> None:
     assert got.headers["Retry-After"] == "1"
 
 
+def _unavailable(reason: Reason) -> DatabaseUnavailable:
+    error = DatabaseUnavailable(reason)
+    error.__cause__ = RuntimeError(SECRET)
+    return error
+
+
 def test_a_database_out_of_reach_is_a_503_that_says_when_to_come_back() -> None:
-    got = answer(raising(DatabaseUnavailable(SECRET)))
+    got = answer(raising(_unavailable(Reason.PASSWORD)))
 
     assert got.is_problem
     assert (got.status, got.body["type"]) == (503, "unavailable")
     assert int(got.headers["Retry-After"]) >= 1
-    assert "hunter2" not in got.raw["body"]
+    for word in ("hunter2", "password"):
+        assert word not in got.raw["body"]
+
+
+def test_why_the_database_is_out_of_reach_is_logged_without_the_words_of_the_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: list[dict[str, Any]] = []
+    monkeypatch.setattr(http.log, "error", lambda message, *, extra: heard.append(extra))
+
+    answer(raising(_unavailable(Reason.TOO_MANY_CONNECTIONS)))
+
+    assert heard == [{"request_id": "req-1", "reason": "too_many_connections", "error": "RuntimeError"}]
 
 
 @pytest.mark.parametrize("error", [RuntimeError(SECRET), KeyError(SECRET), AssertionError(SECRET), RecursionError(SECRET)])
@@ -132,18 +187,30 @@ def test_a_body_in_base64_is_read_as_the_bytes_it_stands_for() -> None:
     assert seen().body == b""
 
 
-def test_the_query_is_decoded_and_the_last_of_a_repeated_name_counts() -> None:
-    query = seen(rawQueryString="a=1&b=x%20y+z&c&a=2&d=%E4%B8%AD&e=1=2&&f=").query
+def test_the_query_is_decoded() -> None:
+    query = seen(rawQueryString="a=1&b=x%20y+z&c&d=%E4%B8%AD&e=1=2&&f=").query
 
-    assert query == {"a": "2", "b": "x y z", "c": "", "d": "中", "e": "1=2", "f": ""}
+    assert query == {"a": "1", "b": "x y z", "c": "", "d": "中", "e": "1=2", "f": ""}
 
 
-@pytest.mark.parametrize("query", ["type=%00", "a=1&user_id=x%00y", "%00=1"])
-def test_a_nul_in_the_query_which_postgres_cannot_hold_is_refused_at_the_door(query: str) -> None:
+@pytest.mark.parametrize("query", ["a=%00", "a=1&b=x%00y", "%00=1", "a=%ff", "a=%ed%a0%80", "a=\ud800", "a=1&a=2", "g=1"])
+def test_a_query_that_is_not_valid_is_refused_at_the_door(query: str) -> None:
     got = answer(lambda request: Response(200), rawQueryString=query)
 
     assert got.is_problem
-    assert got.status in (400, 422)
+    assert got.status == 422
+
+
+def test_who_asks_is_asked_before_what_they_ask() -> None:
+    guarded = door([Endpoint("GET /x", "read", raising(AssertionError()), "x")])
+
+    assert ask(guarded, an_event("GET /x", rawQueryString="nonsense=%00")).status == 401
+
+
+def test_a_link_is_followed_with_whatever_others_hang_onto_it() -> None:
+    link = door([Endpoint("GET /x", None, lambda request: Response(200, request.query), "x", is_link=True)])
+
+    assert ask(link, an_event("GET /x", rawQueryString="utm_source=%ff&a")).status == 200
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """HTML as plain text: what a reader would see, in linear time whatever the page looks like."""
 
 import time
+from contextlib import suppress
 from html.parser import HTMLParser
 
 import pytest
@@ -8,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.hostile_values import BREAKOUTS
-from tocsin.html_pieces import pieces
-from tocsin.plain_text import html_to_text
+from tocsin import plain_text
+from tocsin.html_pieces import TooManyAttributes, pieces
 
 PAGE = """<!doctype html><html><head><title>Not shown</title><style>p { x: "</p>" }</style></head>
 <body><h1>Your  order</h1><!-- not <b>shown</b> -->
@@ -47,6 +48,10 @@ class Oracle(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.words += data
+
+
+def html_to_text(page: str) -> str:
+    return plain_text.html_to_text(pieces(page))
 
 
 def test_a_page_becomes_what_its_reader_sees() -> None:
@@ -134,8 +139,9 @@ def test_any_page_has_a_text(page: str) -> None:
 )
 def test_a_page_of_half_a_megabyte_takes_seconds_at_most(piece: str) -> None:
     page = (piece * 200_000)[: 512 * 1024]
-    began = time.monotonic()
+    began = time.thread_time()
 
-    html_to_text(page)
+    with suppress(TooManyAttributes):
+        html_to_text(page)
 
-    assert time.monotonic() - began < 10
+    assert time.thread_time() - began < 3

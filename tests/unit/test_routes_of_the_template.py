@@ -54,7 +54,7 @@ def served_by(folder: str) -> set[str]:
     assert spec.loader is not None
     app = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(app)
-    return set(inspect.getclosurevars(app.handler).nonlocals["by_route"])
+    return set(inspect.getclosurevars(inspect.unwrap(app.handler)).nonlocals["by_route"])
 
 
 @pytest.mark.parametrize("folder", OPEN_DOORS)

@@ -112,6 +112,22 @@ def test_an_error_before_the_request_left_is_sure_and_one_after_is_not(error: Ex
     assert classify("sns", error).kind is kind
 
 
+@pytest.mark.parametrize(
+    ("error", "timed_out"),
+    [
+        (sdk.ReadTimeoutError(endpoint_url=URL), True),
+        (sdk.ConnectTimeoutError(endpoint_url=URL), True),
+        (sdk.EndpointConnectionError(endpoint_url=URL), False),
+        (sdk.ConnectionClosedError(endpoint_url=URL), False),
+        (answered("ServiceUnavailable", 503), False),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
+)
+def test_a_time_out_is_told_from_a_failure_that_cost_no_time(error: Exception, timed_out: bool) -> None:
+    assert classify("ses", error).timed_out is timed_out
+    assert classify_preparation("sns", error).timed_out is timed_out
+
+
 def test_a_connection_that_breaks_in_its_encryption_may_have_carried_the_message() -> None:
     error = sdk.SSLError(endpoint_url=URL, error=ssl.SSLError("record layer failure"))
 

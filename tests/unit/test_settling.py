@@ -1,5 +1,6 @@
 """Each decision and each outcome has one record: an end with its reason, or a time to go on."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from uuid import UUID
 
@@ -9,7 +10,8 @@ from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin import gate, settling
 from tocsin.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
 from tocsin.recovery_hints import hint_for
-from tocsin.store.attempts import Opened
+from tocsin.store.attempts import CUT_OFF, Opened
+from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
 
 OPENED = Opened(UUID(int=1), attempt_no=3, attempt_count=2, started_at=NOW)
@@ -19,8 +21,8 @@ def failed(kind: FailureClass, pause: timedelta | None = None) -> Failure:
     return Failure(kind, "Code", "words", pause=pause)
 
 
-def settled(outcome: Outcome, *, attempt: Opened = OPENED, doubt: bool = False) -> Settlement:
-    return settling.of_outcome(a_claim(), attempt, outcome, provider="ses", doubt=doubt, evidence_window=WINDOW)
+def settled(outcome: Outcome, *, attempt: Opened = OPENED, claimed: Claimed | None = None) -> Settlement:
+    return settling.of_outcome(claimed or a_claim(), attempt, outcome, provider="ses", lane="ses:email", evidence_window=WINDOW)
 
 
 EVERY_OUTCOME = [Accepted("m-1"), NotSent("lease_running_out"), *(failed(kind) for kind in FailureClass)]
@@ -113,9 +115,68 @@ def test_a_lane_rests_as_long_as_its_trouble_deserves(failure: Failure, pause: t
     assert settled(failure).delay == pause
 
 
-def test_a_second_copy_that_may_have_arrived_is_marked_as_such() -> None:
-    assert settled(Accepted("m-1"), doubt=True).duplicate_suspected
-    assert not settled(Accepted("m-1")).duplicate_suspected
+IN_DOUBT = {
+    "its answer is missing": unanswered(WINDOW),
+    "a later attempt was made because its answer is missing": a_claim(duplicate_suspected=True, last_attempt_no=3),
+}
+
+
+@pytest.mark.parametrize("claimed", IN_DOUBT.values(), ids=IN_DOUBT.keys())
+@pytest.mark.parametrize(
+    "end",
+    [
+        gate.End("cancelled", "cancelled"),
+        gate.End("skipped", "expired"),
+        gate.End("skipped", "suppressed: complaint"),
+        gate.End("skipped", "no_address"),
+        gate.End("skipped", "preference: email off"),
+        gate.End("skipped", "frequency_cap: 1 a day"),
+    ],
+    ids=lambda end: end.reason,
+)
+def test_while_an_attempt_is_in_doubt_no_end_says_that_nothing_was_sent(end: gate.End, claimed: Claimed) -> None:
+    record = settling.of_decision(claimed, end)
+
+    assert (record.status, record.reason, record.may_have_arrived) == ("dead_letter", "ambiguous", True)
+    assert record.error_message.endswith(f"not sent again: {end.reason}")
+    assert "may be a second copy" in record.recovery_hint
+
+
+@pytest.mark.parametrize("claimed", IN_DOUBT.values(), ids=IN_DOUBT.keys())
+def test_what_is_told_in_another_way_needs_no_person_and_keeps_the_doubt(claimed: Claimed) -> None:
+    record = settling.of_decision(claimed, gate.End("skipped", "dampened: told by digest d", is_told=True))
+
+    assert (record.status, record.reason, record.may_have_arrived) == ("skipped", "dampened: told by digest d", True)
+    assert (record.attempt_no, record.attempt_outcome) == ((2, "unknown") if claimed.attempt_open else (None, None))
+
+
+@pytest.mark.parametrize("claimed", IN_DOUBT.values(), ids=IN_DOUBT.keys())
+@pytest.mark.parametrize("classification", ["poison", "unrenderable", "permanent", "exhausted"])
+def test_a_dead_letter_of_any_cause_keeps_the_doubt(classification: str, claimed: Claimed) -> None:
+    record = {
+        "poison": lambda: settling.of_decision(claimed, gate.End("dead_letter", "poison", "why")),
+        "unrenderable": lambda: settling.bury(claimed, "unrenderable", "why"),
+        "permanent": lambda: settled(failed(FailureClass.PERMANENT), claimed=claimed),
+        "exhausted": lambda: settled(failed(FailureClass.TRANSIENT), claimed=claimed, attempt=Opened(UUID(int=1), 5, 5, NOW)),
+    }[classification]()
+
+    assert (record.reason, record.may_have_arrived) == (classification, True)
+    assert record.error_message.endswith("; an earlier attempt may have arrived")
+    assert record.recovery_hint == hint_for(classification, in_doubt=True) != hint_for(classification)
+
+
+def test_a_dead_letter_without_a_doubt_speaks_of_none() -> None:
+    record = settled(failed(FailureClass.PERMANENT))
+
+    assert (record.may_have_arrived, "arrived" in record.error_message + record.recovery_hint) == (False, False)
+
+
+def test_an_attempt_has_the_words_of_its_own_failure_and_not_of_the_letter() -> None:
+    refused = settled(failed(FailureClass.PERMANENT), claimed=IN_DOUBT["its answer is missing"])
+    silent = settling.of_decision(unanswered(WINDOW), gate.End("dead_letter", "ambiguous", gate.SILENCE))
+
+    assert (refused.attempt_no, refused.as_json()["attempt_error"]) == (3, "Code: words")
+    assert (silent.attempt_no, silent.as_json()["attempt_error"]) == (2, CUT_OFF)
 
 
 @pytest.mark.parametrize(("minutes", "is_announced"), [(5, True), (13, True), (16, False), (60, False)])
@@ -148,8 +209,9 @@ def test_a_message_above_its_providers_rate_waits_at_no_cost(is_open: bool, minu
     assert record.is_announced is is_announced
 
 
-def test_an_end_closes_the_attempt_that_was_never_answered() -> None:
-    record = settling.of_decision(unanswered(WINDOW), gate.End("cancelled", "cancelled"))
+@pytest.mark.parametrize("end", [gate.End("cancelled", "cancelled"), gate.End("dead_letter", "poison", "why")], ids=str)
+def test_an_end_closes_the_attempt_that_was_never_answered(end: gate.End) -> None:
+    record = settling.of_decision(unanswered(WINDOW), end)
 
     assert (record.attempt_no, record.attempt_outcome) == (2, "unknown")
 
@@ -162,3 +224,46 @@ def test_a_long_error_is_cut_before_it_is_stored() -> None:
     record = settled(Failure(FailureClass.PERMANENT, "Code", "x" * 5000))
 
     assert len(record.as_json()["error_message"]) == 1000
+
+
+SOON = timedelta(seconds=3)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        lambda one: settling.of_decision(one, gate.Defer("lane_stopped: x", NOW + timedelta(hours=1), "ses:email")),
+        lambda one: settling.of_decision(one, gate.Defer("quiet_hours", NOW + timedelta(hours=8))),
+        lambda one: settling.defer(one, "provider_rate_limit", timedelta(minutes=30)),
+        lambda one: settled(failed(FailureClass.TRANSIENT), claimed=one),
+        lambda one: settled(failed(FailureClass.CONFIGURATION), claimed=one),
+        lambda one: settled(failed(FailureClass.THROTTLED, pause=timedelta(minutes=10)), claimed=one),
+    ],
+    ids=["lane", "quiet hours", "rate", "retry", "stopped", "quota"],
+)
+def test_whatever_it_waits_for_it_goes_on_when_it_expires_and_that_is_announced(record: Callable[[Claimed], Settlement]) -> None:
+    mortal = record(a_claim(expires_at=NOW + SOON))
+    immortal = record(a_claim())
+
+    assert (mortal.delay, mortal.expires_at, mortal.is_announced) == (SOON, NOW + SOON, True)
+    assert immortal.delay is not None and immortal.delay > SOON and immortal.expires_at is None
+
+
+def test_one_that_expired_while_it_was_sent_goes_on_at_once() -> None:
+    record = settled(failed(FailureClass.TRANSIENT), claimed=a_claim(expires_at=NOW - SOON))
+
+    assert record.delay == timedelta(0)
+
+
+def test_evidence_is_awaited_beyond_expiry() -> None:
+    record = settled(failed(FailureClass.AMBIGUOUS), claimed=a_claim(expires_at=NOW + SOON))
+
+    assert (record.due_at, record.expires_at) == (NOW + WINDOW, None)
+
+
+def test_what_closed_its_lane_or_found_it_closed_is_found_by_the_lane() -> None:
+    told_off = settled(failed(FailureClass.CONFIGURATION))
+    behind = settling.of_decision(a_claim(), gate.Defer("lane_stopped: x", NOW + SOON, "ses:email"))
+    elsewhere = settling.of_decision(a_claim(), gate.Defer("quiet_hours", NOW + SOON))
+
+    assert [one.waits_for for one in (told_off, behind, elsewhere)] == ["ses:email", "ses:email", None]

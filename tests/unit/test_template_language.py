@@ -39,6 +39,16 @@ def words(body: str, **payload: Any) -> str:
         ("{{ 7 | divided_by: 2 }} {{ 7 | times: 1.5 }} {{ '3' | plus: 4 }} {{ 2.345 | round: 1 }}", "3 10.5 7 2.3"),
         ("{{ people | map: 'n' | sort | join: ' ' }} {{ people | where: 'n', 'b' | size }}", "a b 1"),
         ("{{ 'a b' | url_encode }} {{ 'abcdef' | truncate: 5 }} {{ 'abc' | slice: 1, 2 }}", "a+b ab... bc"),
+        ("{{ 'abcde' | truncate: 5 }} {{ 'abcdef' | truncate: 2 }} {{ 'abcdef' | truncate: 4, '' }}", "abcde ... abcd"),
+        (
+            "{{ 'a b c' | truncatewords: 3 }} {{ 'a  b c' | truncatewords: 2 }} {{ 'a b' | truncatewords: 1, '!' }}",
+            "a b c a b... a!",
+        ),
+        ("{{ 'aXbX' | replace_first: 'X', '-' }} {{ 'aXbX' | remove: 'X' }} {{ 'ab' | replace: '', '-' }}", "a-bX ab -a-b-"),
+        ("{{ 'a' | append: list }} {{ 'a' | prepend: 1 }} {{ 'a' | append: o }}", 'ax1 1a a{"k": "v"}'),
+        ("{{ o | join }} {{ o | slice: 0, 4 }} {{ list | slice: 0, 2 }} {{ o[key] }} {{ list[key] }}", '{"k": "v"} {"k" x1 v '),
+        ("{{ list | concat: list | size }} {{ missing | concat: list | size }} {{ missing | join }}.", "6 3 ."),
+        ("{% assign r = (1..3) %}{{ r }}{% for i in r %}{{ i }}{% endfor %}", "1..3123"),
         ("{{ partial }}", "a word like any other"),
         ("{{ '{{' }}", "{{"),
     ],
@@ -56,6 +66,8 @@ def test_the_language_reads_as_its_authors_expect(body: str, text: str) -> None:
         "at": "2026-01-02T10:30:00+02:00",
         "people": [{"n": "b"}, {"n": "a"}],
         "partial": "a word like any other",
+        "o": {"k": "v"},
+        "key": "k",
     }
 
     assert words(body, **payload) == text

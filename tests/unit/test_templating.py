@@ -6,6 +6,7 @@ import pytest
 
 from tocsin import templating
 from tocsin.rendering import Content, Unrenderable
+from tocsin.template_cache import Cache
 from tocsin.templating import Template, problems_of, render, variables_used
 
 
@@ -76,13 +77,32 @@ def test_two_versions_are_never_taken_for_each_other_even_with_one_id() -> None:
 
 
 def test_a_compiled_template_is_kept_and_the_oldest_make_room() -> None:
-    templating._compiled.cache_clear()
-    for number in range(templating.MAX_CACHED + 10):
-        render(made("sms", None, "x", number=number), {})
-    render(made("sms", None, "x", number=number), {})
+    templates = [made("sms", None, "x", number=number) for number in range(templating.MAX_CACHED + 10)]
 
-    info = templating._compiled.cache_info()
-    assert (info.hits, info.currsize) == (1, templating.MAX_CACHED)
+    for template in templates:
+        render(template, {})
+
+    assert len(templating._CACHE) == templating.MAX_CACHED
+    assert [template in templating._CACHE for template in templates] == [False] * 10 + [True] * templating.MAX_CACHED
+
+
+def test_a_large_template_takes_the_room_of_many_small_ones() -> None:
+    small = [made("sms", None, "{{ a }}x", number=number) for number in range(50)]
+    large = [made("sms", None, "{{ a }}" * 4_600 + "x", number=number) for number in range(100, 105)]
+
+    for template in [*small, *large]:
+        render(template, {})
+
+    assert [template in templating._CACHE for template in [small[-1], *large]] == [False, False, True, True, True, True]
+
+
+def test_what_is_heavier_than_all_the_room_there_is_is_made_and_not_kept() -> None:
+    cache: Cache[str, str] = Cache(most=9, most_weight=5)
+
+    assert cache.get("light", lambda key: (key.upper(), 5)) == "LIGHT"
+    assert cache.get("heavy", lambda key: (key.upper(), 6)) == "HEAVY"
+
+    assert ("light" in cache, "heavy" in cache) == (True, False)
 
 
 @pytest.mark.parametrize("channel", ["email", "push", "in_app"])

@@ -37,6 +37,9 @@ def a_route(**special: Any) -> dict[str, Any]:
         "dead_lettered_at": None,
         "skipped_at": None,
         "cancelled_at": None,
+        "duplicate_suspected": False,
+        "may_have_arrived": False,
+        "last_error_message": "",
     } | special
 
 
@@ -166,3 +169,38 @@ def test_many_routes_are_one_story_in_the_order_of_time() -> None:
 
 def test_what_is_shown_has_no_sorting_mark() -> None:
     assert [sorted(entry) for entry in shown(timeline(a_record(), [], []))] == [["at", "reason", "route_id", "what"]]
+
+
+def test_an_end_in_doubt_says_so() -> None:
+    route = a_route(
+        status="dead_letter",
+        dead_lettered_at=at(900),
+        reason="ambiguous",
+        may_have_arrived=True,
+        last_error_message="the provider's answer was lost; not sent again: expired",
+    )
+
+    steps = told(a_record(), [route], [an_attempt(1, 2, "unknown", 3, "ReadTimeoutError: no answer")])
+
+    assert steps[-2:] == [
+        ("attempt_unknown", "attempt 1 by ses: ReadTimeoutError: no answer"),
+        ("dead_letter", "ambiguous: the provider's answer was lost; not sent again: expired"),
+    ]
+
+
+def test_one_that_was_told_in_another_way_says_so_too() -> None:
+    route = a_route(status="skipped", skipped_at=at(900), reason="dampened: told by digest d", may_have_arrived=True)
+
+    assert told(a_record(), [route], [])[-1] == ("skipped", "dampened: told by digest d; an earlier attempt may have arrived")
+
+
+def test_a_second_copy_is_told_as_one() -> None:
+    route = a_route(status="published", published_at=at(900), provider="ses", duplicate_suspected=True)
+
+    assert told(a_record(), [route], [])[-1] == ("published", "accepted by ses; an earlier attempt may have arrived too")
+
+
+def test_an_attempt_that_was_proven_later_keeps_what_was_said_before() -> None:
+    steps = told(a_record(), [], [an_attempt(1, 2, "accepted", 3, "ReadTimeoutError: no answer")])
+
+    assert steps[-1] == ("attempt_accepted", "attempt 1 by ses, as was learned later: ReadTimeoutError: no answer")

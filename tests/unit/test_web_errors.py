@@ -35,13 +35,13 @@ def ask(url: str, **headers: str) -> Reply | Failure:
 def test_no_connection_is_sure_and_no_answer_is_not() -> None:
     refused = ask(nobody())
     assert isinstance(refused, Failure)
-    assert refused.kind is TRANSIENT
+    assert (refused.kind, refused.timed_out) == (TRANSIENT, False)
 
     for silence in Silence:
         with answering(silence) as server:
             unanswered = ask(server.url)
         assert isinstance(unanswered, Failure)
-        assert unanswered.kind is AMBIGUOUS
+        assert (unanswered.kind, unanswered.timed_out) == (AMBIGUOUS, silence is Silence.HANG)
 
 
 def test_a_key_that_cannot_be_sent_is_a_matter_of_configuration() -> None:

@@ -1,5 +1,6 @@
 """Accept intents: the durable row is the promise, and it is also the idempotency reservation."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from uuid import UUID
 
 from psycopg import Connection, errors
 
-from tocsin import nudge
+from tocsin import nudge, rendering
 from tocsin.database import tenant_round_trip
 from tocsin.ids import uuid7
 from tocsin.intents import AddressAudience, Intent, ScopeAudience
@@ -74,12 +75,17 @@ class MissingVariables:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingToSay:
+    """There is no template, and no word in the payload that could stand for one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Allowance:
     used: int
     limit: int
 
 
-Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables
+Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables | NothingToSay
 End = Accepted | Refused
 
 
@@ -92,11 +98,16 @@ class RateExceeded(Exception):
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """What Postgres refuses while something is taken in, in our words: another one is in flight, or the rate is exceeded."""
+def refusals(table: str) -> Iterator[None]:
+    """What Postgres refuses while this table takes something in, in our words: it is in flight, or the rate is exceeded.
+
+    Whoever waits for a rival's row waits inside the unique index of its table, and Postgres names that. Any other wait, for a
+    whole table or for the counter of the rate, says nothing of the key: then the database is unavailable."""
     try:
         yield
-    except errors.LockNotAvailable:
+    except errors.LockNotAvailable as error:
+        if not re.search(rf"\b{table}\b", error.diag.context or ""):
+            raise
         raise KeyInFlight from None
     except errors.CheckViolation as error:
         if error.diag.constraint_name != rate_limits.CONSTRAINT:
@@ -124,7 +135,7 @@ def accept(
         again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
         fresh = {one.n: one for one in again}
         reserved = [fresh.get(one.n, one) for one in reserved]
-    _hint(sender.tenant_id, asked, reserved)
+    _hint(sender.tenant_id, asked, reserved, known)
     used = max(one.rate_used for one in reserved)
     return [_end(asked[one.n], one, known) for one in reserved], Allowance(used, sender.rate_limit)
 
@@ -140,7 +151,7 @@ def _reserve(
     release: list[str] | None = None,
 ) -> list[records.Reserved]:
     """One round trip: reserve what is free and count it, after releasing keys whose reservations have run out."""
-    with refusals(), tenant_round_trip(conn, sender.tenant_id):
+    with refusals("records"), tenant_round_trip(conn, sender.tenant_id):
         if release:
             records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
         reserved = records.reserve(
@@ -186,14 +197,19 @@ def _refusal(reserved: records.Reserved) -> Refused:
         return UnknownUsers(reserved.unknown_user_ids)
     if reserved.unknown_template:
         return UnknownTemplate(reserved.unknown_template)
+    if reserved.says_nothing:
+        return NothingToSay()
     return MissingVariables(reserved.missing_variables or [])
 
 
-def _hint(tenant_id: UUID, asked: list[Asked], reserved: list[records.Reserved]) -> None:
+def _hint(tenant_id: UUID, asked: list[Asked], reserved: list[records.Reserved], known: dict[str, records.Reservation]) -> None:
+    """Announce what was taken; a repetition too, where the first try may have ended between its commit and its hint."""
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:
         if one.due_in_seconds is not None:
             due.setdefault(timedelta(seconds=one.due_in_seconds), []).append(asked[one.n].notification_id)
+    if again := [one.notification_id for one in known.values() if one.is_fresh]:
+        due.setdefault(timedelta(0), []).extend(again)
     if due:
         nudge.nudge_each([(delay, [Due(one, "plan", tenant_id) for one in ids]) for delay, ids in due.items()])
 
@@ -211,6 +227,7 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
         "recipient_user_ids": list(dict.fromkeys(audience.user_ids)) if audience.kind == "users" else [],
         "audience": _audience(intent),
         "payload": intent.payload,
+        "has_words": rendering.has_words(intent.payload),
         "template": intent.template,
         "channels": intent.channels,
         "priority": intent.priority,

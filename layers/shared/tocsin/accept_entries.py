@@ -15,6 +15,7 @@ from tocsin.accept import (
     Asked,
     KeyReused,
     MissingVariables,
+    NothingToSay,
     Refused,
     Sender,
     UnknownTemplate,
@@ -96,6 +97,8 @@ def _refused(end: Refused, fields: dict[str, Any]) -> Malformed:
             return Malformed("unknown_template", f"there is no active template {name}", fields)
         case MissingVariables(names):
             return Malformed("missing_variables", f"the payload lacks {', '.join(names[:20])}", fields)
+        case NothingToSay():
+            return Malformed("nothing_to_say", "the payload has no words, and there is no template", fields)
 
 
 def _read(entry: Entry) -> tuple[dict[str, Any], str, str]:

@@ -1,11 +1,13 @@
-"""One strict reading of email addresses and phone numbers. Nothing here guesses."""
+"""One strict reading of email addresses, phone numbers and links. Nothing here guesses."""
 
 import re
+from urllib.parse import urlsplit
 
 _LOCAL = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _EMAIL = re.compile(rf"{_LOCAL}@(?:{_LABEL}\.)+(?=[^.]*[A-Za-z]){_LABEL}")  # the last label is a name: no IP address
 _PHONE = re.compile(r"\+[1-9][0-9]{6,14}")
+_WEB = re.compile(r"https?://[^\x00-\x20\x7f-\xa0\s<>\"\\^`{|}]+", re.I)
 
 
 def email(text: str) -> str:
@@ -37,3 +39,18 @@ def phone(text: str) -> str:
     if not _PHONE.fullmatch(text):
         raise ValueError("must be a phone number in E.164, such as +14155550100")
     return text
+
+
+def web(text: str) -> str:
+    """A link that people may be given: http or https, with a host, and without what could end an attribute or a line."""
+    if not _WEB.fullmatch(text) or not host_of(text):
+        raise ValueError("must be an http or https address")
+    return text
+
+
+def host_of(url: str) -> str:
+    """The host that a link leads to; empty when it leads to none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:  # half an IPv6 address
+        return ""

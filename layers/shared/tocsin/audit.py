@@ -5,6 +5,7 @@ from typing import Any
 
 from tocsin.http import Call
 from tocsin.ids import uuid7
+from tocsin.rendering import one_line
 from tocsin.store import audit_logs
 
 
@@ -19,13 +20,18 @@ def record(call: Call, action: str, resource_type: str, resource_id: str, change
         resource_type=resource_type,
         resource_id=resource_id,
         ip_address=_address(call.request.source_ip),
-        user_agent=call.request.headers.get("user-agent", "")[:500],
+        user_agent=_words(call.request.headers.get("user-agent", "")),
         changes=changes,
     )
 
 
+def _words(text: str) -> str:
+    """What only informs is kept as well as it can be: one line, without what Postgres cannot hold."""
+    return one_line(text.encode("utf-8", "replace").decode())[:500]
+
+
 def _address(text: str) -> str | None:
     try:
-        return str(ipaddress.ip_address(text))
+        return str(ipaddress.ip_address(text)).partition("%")[0]  # inet has no zones
     except ValueError:
         return None

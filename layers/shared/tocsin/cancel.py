@@ -1,4 +1,4 @@
-"""Cancel: stop what has not been sent. After the answer, nothing more goes out."""
+"""Cancel: stop what has not been sent. After the answer, nothing more is begun."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,8 @@ from tocsin.store.outbox import Due
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """How many routes were stopped now, and how many could not be: ended before, or in the provider's hands.
+    """How many routes were stopped now, and how many could not be: ended before, in the provider's hands, or perhaps sent (an
+    answer was lost). Those end as it turns out: published, cancelled if surely not taken, or a dead letter if nobody knows.
 
     What was still to be planned is planned as cancelled; it is in neither number."""
 

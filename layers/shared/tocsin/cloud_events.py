@@ -4,11 +4,11 @@ import json
 import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
-from urllib.parse import unquote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from tocsin.intents import ExternalId, Moment, Name, Thread
+from tocsin.intents import ExternalId, Link, Moment, Name, Thread
+from tocsin.parameters import percent_decoded
 
 STRUCTURED = "application/cloudevents+json"
 BATCHED = "application/cloudevents-batch+json"
@@ -16,13 +16,14 @@ MAX_DATA = 64 * 1024
 MAX_NAMED = 1_000
 MAX_BATCH = 500
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # what the specification keeps out of every attribute
 _JSON = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.I)
 
 
-def _web_address(url: str) -> str:
-    if not re.fullmatch(r"https?://[^\s<>\"\\^`{|}]+", url, re.I):
-        raise ValueError("must be an http or https address")
-    return url
+def _plain(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("must not hold control characters")
+    return text
 
 
 def _is_json(media_type: str) -> str:
@@ -31,6 +32,7 @@ def _is_json(media_type: str) -> str:
     return media_type
 
 
+Attribute = Annotated[ExternalId, AfterValidator(_plain)]
 People = Annotated[list[ExternalId], Field(max_length=MAX_NAMED)]
 
 
@@ -48,7 +50,7 @@ class Data(BaseModel):
     assignees: People = []
     title: str | None = None
     message: str | None = None
-    url: Annotated[str, Field(max_length=2_000), AfterValidator(_web_address)] | None = None
+    url: Link = None
 
 
 class CloudEvent(BaseModel):
@@ -57,9 +59,9 @@ class CloudEvent(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     specversion: Literal["1.0"]
-    id: ExternalId
-    source: ExternalId
-    type: Name
+    id: Attribute
+    source: Attribute
+    type: Annotated[Name, AfterValidator(_plain)]
     time: Moment | None = None
     datacontenttype: Annotated[str, AfterValidator(_is_json)] | None = None
     data: Annotated[Data, BeforeValidator(lambda data: {} if data is None else data)] = Data()
@@ -75,10 +77,17 @@ def is_binary(headers: dict[str, str]) -> bool:
 
 
 def from_headers(headers: dict[str, str], data: Any) -> dict[str, Any]:
-    """The structured form of an event in binary mode. Header values are percent-encoded."""
-    attributes = {name.removeprefix("ce-"): unquote(value) for name, value in headers.items() if name.startswith("ce-")}
+    """The structured form of an event in binary mode. Header values are percent-encoded; a ValueError names one that is not."""
+    attributes = {name.removeprefix("ce-"): _decoded(name, value) for name, value in headers.items() if name.startswith("ce-")}
     event: dict[str, Any] = attributes | {"datacontenttype": headers.get("content-type") or "application/json"}
     return event if data is None else event | {"data": data}
+
+
+def _decoded(name: str, value: str) -> str:
+    try:
+        return percent_decoded(value)
+    except ValueError:
+        raise ValueError(f"The header {name[:100]} is not text in UTF-8 without U+0000.") from None
 
 
 def data_is_too_large(value: Any) -> bool:

@@ -37,6 +37,7 @@ class Granted:
 @dataclass(frozen=True, slots=True)
 class Skipped:
     reason: str
+    is_told: bool = False  # in another way
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Ledger:
         if state.is_reserved:
             return Granted()
         if one.audience_kind == "digest" and state.is_read:
-            return Skipped("read_meanwhile")
+            return Skipped("read_meanwhile", is_told=True)
         verdict = self._capped(one, state) or (self._dampened(one, state) if one.channel == "email" else None) or Granted()
         if isinstance(verdict, Granted):
             self._note(one, state)

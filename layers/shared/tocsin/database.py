@@ -1,11 +1,9 @@
 """The connection of this execution environment, and the transactions that use cases open on it."""
 
-import json
 import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -13,13 +11,18 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.pq import TransactionStatus
 
-from tocsin.settings import Settings, settings
+from tocsin import deadlines
+from tocsin.connecting import connect_in_time, reason_of
+from tocsin.outages import DatabaseUnavailable, Reason
+from tocsin.settings import settings
 
 # psycopg reads statements above 4096 bytes anew each time, which takes up to 0.2 ms of ours.
 psycopg._queries.MAX_CACHED_STATEMENT_LENGTH = 32_768
-RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
 _STALE_AFTER = 240.0  # seconds idle before the connection is tried before use
+_TRIED_FOR = 2.0  # seconds
+_INSISTS_FOR = 6.0  # seconds for each try: above the worker's lock_timeout, and short enough for another try
 _REPEATABLE = (errors.DeadlockDetected, errors.SerializationFailure)
+_ELSEWHERE = (Reason.READ_ONLY, Reason.DISK_FULL)  # the next connection may find another server, as after a failover
 
 Result = TypeVar("Result")
 
@@ -27,31 +30,27 @@ _connection: Connection[Any] | None = None
 _last_used = 0.0
 
 
-class DatabaseUnavailable(Exception):
-    """Postgres could not be reached or refuses to write. HTTP doors answer 503, queue doors leave the message on the queue."""
-
-
 def run(work: Callable[[Connection[Any]], Result]) -> Result:
-    """Run `work` with the connection; once more on a fresh one if it had died, and again after a deadlock.
+    """Run `work` with the connection; once more on a fresh one if it had died and there is time, and again after a deadlock.
 
     Work is safe to repeat: ids and lease tokens are made before it, and keys and fences refuse the second effect."""
     for trial in range(4):
         conn = _connected()
         try:
             return work(conn)
-        except _REPEATABLE:
+        except _REPEATABLE as error:
             if trial == 3:
-                raise
+                raise DatabaseUnavailable(Reason.LOCKED) from error
             time.sleep(random.uniform(0.01, 0.05) * (trial + 1))  # noqa: S311 - spreads rivals, guards nothing
-        except psycopg.OperationalError as error:
-            died = conn.broken or conn.closed
-            if died or isinstance(error, errors.ReadOnlySqlTransaction | errors.DiskFull):
+        except psycopg.Error as error:
+            reason = reason_of(error) or (Reason.LOST if conn.closed else None)
+            if reason is None:
+                raise
+            died = conn.closed
+            if (died or reason in _ELSEWHERE) and conn is _connection:
                 disconnect()
-            if not died or trial > 0:
-                raise DatabaseUnavailable(type(error).__name__) from error
-        except errors.ReadOnlySqlTransaction as error:
-            disconnect()  # the old primary after a failover: the next connection finds the new one
-            raise DatabaseUnavailable(type(error).__name__) from error
+            if not died or trial > 0 or deadlines.time_left() <= 0:
+                raise DatabaseUnavailable(reason) from error
     raise AssertionError("unreachable")
 
 
@@ -59,7 +58,8 @@ def insist(work: Callable[[Connection[Any]], Result], *, has_time: Callable[[], 
     """Run `work` until Postgres takes it or the time is up: for what must not be forgotten, such as a provider's answer."""
     while True:
         try:
-            return run(work)
+            with deadlines.within(_INSISTS_FOR):
+                return run(work)
         except DatabaseUnavailable:
             if not has_time():
                 raise
@@ -104,27 +104,6 @@ def _seen_as(conn: Connection[Any], setting: str, value: str) -> Iterator[None]:
             conn.rollback()
 
 
-def connect(config: Settings) -> Connection[Any]:
-    """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
-    prepare_threshold = 2 if config.database_prepared else None
-    if config.tocsin_database_url:
-        return psycopg.connect(config.tocsin_database_url, autocommit=True, prepare_threshold=prepare_threshold)
-    secret = _read_secret(config.database_secret_arn)
-    return psycopg.connect(
-        host=config.database_host,
-        port=config.database_port,
-        dbname=config.database_name,
-        user=secret["username"],
-        password=secret["password"],
-        sslmode=config.database_sslmode,
-        sslrootcert=str(RDS_CERTIFICATES) if config.database_sslmode == "verify-full" else None,
-        connect_timeout=3,
-        application_name="tocsin",
-        autocommit=True,
-        prepare_threshold=prepare_threshold,
-    )
-
-
 def disconnect() -> None:
     global _connection  # noqa: PLW0603 - one connection per execution environment
     if _connection is not None:
@@ -134,27 +113,22 @@ def disconnect() -> None:
 
 def _connected() -> Connection[Any]:
     global _connection, _last_used  # noqa: PLW0603
-    if _connection is not None and time.monotonic() - _last_used > _STALE_AFTER:
-        try:
-            _connection.execute("SELECT 1")
-        except psycopg.OperationalError:
-            disconnect()
+    if _connection is not None and not _is_fit(_connection):
+        disconnect()
     if _connection is None:
-        try:
-            _connection = connect(settings())
-        except psycopg.OperationalError as error:
-            raise DatabaseUnavailable(type(error).__name__) from error
+        _connection = connect_in_time(settings())
     _last_used = time.monotonic()
     return _connection
 
 
-def _read_secret(arn: str) -> dict[str, str]:
-    # Read at each connect, so that a rotated password is found by the next connection.
-    from tocsin import aws  # noqa: PLC0415 - the SDK is slow to import and only a new connection needs it
-
+def _is_fit(conn: Connection[Any]) -> bool:
+    if conn.closed:
+        return False
+    if time.monotonic() - _last_used <= _STALE_AFTER:
+        return True
     try:
-        text = aws.read_secret(arn)
-    except Exception as error:  # whatever keeps the password from us keeps the database from us
-        raise DatabaseUnavailable(f"secret: {type(error).__name__}") from error
-    secret: dict[str, str] = json.loads(text)
-    return secret
+        with deadlines.within(_TRIED_FOR):
+            conn.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True

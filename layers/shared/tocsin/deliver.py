@@ -1,31 +1,42 @@
 """Deliver: gate, render, open attempts, send, settle. No transaction is open while a provider is called."""
 
 import math
-import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin import dampening, gate, nudge, rendering, sandbox_endings, settling, unsubscribe, wordings
-from tocsin.channels import Channel, Message, Way, Ways
+from tocsin import (
+    dampening,
+    failover,
+    gate,
+    nudge,
+    rendering,
+    rendering_share,
+    sandbox_endings,
+    settling,
+    unsubscribe,
+    wordings,
+)
+from tocsin.channels import Way, Ways
 from tocsin.database import worker_transaction
+from tocsin.failover import Traffic
 from tocsin.heed import heed
-from tocsin.outcomes import Accepted, Failure, NotSent, Outcome
+from tocsin.outcomes import Accepted
 from tocsin.provider_feedback import Named, ProviderEvent
 from tocsin.reserve import Reservation, reserve
-from tocsin.store import attempts, outbox, provider_configs, routes
+from tocsin.send import Ready, Sent, send_all
+from tocsin.store import attempts, lanes, outbox, provider_configs, routes
 from tocsin.store.attempts import Evidence, Opened, Opening
 from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed, Due
 from tocsin.store.routes import Settlement
-from tocsin.tending import closes_lane, tend_devices, tend_lanes, tend_opt_outs
+from tocsin.tending import tend_devices, tend_lanes, tend_opt_outs
 
 log = Logger(child=True)
 
@@ -38,31 +49,15 @@ class Policy:
 
 
 Insist = Callable[[Callable[[Connection[Any]], object]], object]
+Count = Callable[[str, int], object]  # a metric's name and how much to add to it
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A delivery that passed the gate, with its words and its way out."""
+class Passed(NamedTuple):
+    """A delivery that passed the gate, and the ways it can take."""
 
     claimed: Claimed
-    way: Way
-    content: rendering.Content
-    headers: dict[str, str]
-    supersedes: int | None
-    send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
-
-    @property
-    def channel(self) -> Channel:
-        return self.way.channel
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A delivery whose attempt was opened, and what became of it."""
-
-    ready: Ready
-    attempt: Opened
-    outcome: Outcome
+    decision: gate.Send
+    ways: list[Way]
 
 
 def deliver(
@@ -70,43 +65,71 @@ def deliver(
     claimed: list[Claimed],
     *,
     lease_token: UUID,
+    lease: timedelta,
     claimed_since: float,
     send_until: float,
     ways: Ways,
     troubled: dict[str, Lane],
     policy: Policy,
     insist: Insist,
+    count: Count,
 ) -> None:
     """Take these claimed deliveries to their next recorded state.
 
     `claimed_since` is when the claim began, on this process's monotonic clock; after `send_until` nothing more is handed to a
     provider. What the providers answered is recorded through `insist`, which finds another connection if this one dies."""
-    ready, settlements = _pass_gate(claimed, ways, troubled, policy, claimed_since)
+    passed, settlements = _pass_gate(claimed, ways, policy)
+    lanes_seen = _try_lanes(conn, passed, troubled, lease)
+    ready, waiting = _prepare(passed, Traffic(lanes_seen, share=failover.share_of(policy.send_concurrency)), claimed_since)
     opened, reservation, limited = _open(conn, ready, lease_token=lease_token)
-    settlements += limited
-    sent = _send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
-    settlements += [_settlement(one, policy) for one in sent]
-    insist(lambda conn: _settle(conn, settlements, sent, troubled, lease_token=lease_token))
+    sent = send_all(opened, send_until=send_until, concurrency=policy.send_concurrency)
+    settlements += [*waiting, *limited, *(_settlement(one, policy) for one in sent)]
+    woken: list[Due] = []
+    insist(lambda conn: _settle(conn, settlements, sent, lanes_seen, woken, lease_token=lease_token))
+    _count_doubts(opened, [*settlements, *reservation.refused], count)
     _play_out(sent, policy, insist)
-    _hint(claimed, [*settlements, *reservation.refused], reservation.digests)
+    _hint(claimed, [*settlements, *reservation.refused], reservation.digests, woken)
 
 
-def _pass_gate(
-    claimed: list[Claimed], ways: Ways, troubled: dict[str, Lane], policy: Policy, claimed_since: float
-) -> tuple[list[Ready], list[Settlement]]:
-    ready: list[Ready] = []
+def _pass_gate(claimed: list[Claimed], ways: Ways, policy: Policy) -> tuple[list[Passed], list[Settlement]]:
+    passed: list[Passed] = []
     settlements: list[Settlement] = []
     for one in claimed:
-        if one.mode == "test" and sandbox_endings.ending_of(one.email or "", policy.sandbox_domain) == "suppressed":
-            settlements.append(settling.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
-            continue
-        way, closed = ways.choose(one, troubled)
-        decision = gate.decide(one, lane=closed, evidence_window=policy.evidence_window)
+        decision = gate.decide(one, evidence_window=policy.evidence_window)
         if not isinstance(decision, gate.Send):
             settlements.append(settling.of_decision(one, decision))
+        elif one.mode == "test" and sandbox_endings.ending_of(one.email or "", policy.sandbox_domain) == "suppressed":
+            settlements.append(settling.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
+        else:
+            passed.append(Passed(one, decision, ways.serving(one)))
+    return passed, settlements
+
+
+def _try_lanes(conn: Connection[Any], passed: list[Passed], troubled: dict[str, Lane], lease: timedelta) -> dict[str, Lane]:
+    """The lanes in trouble as they are now; those that recover and that nobody else is trying are ours to try."""
+    wanted = failover.lanes_to_try((one.ways for one in passed), troubled) if troubled else []
+    if not wanted:
+        return troubled
+    now = {lane.lane: lane for lane in lanes.take_probes(conn, wanted, lease=lease)}
+    return {name: lane for name, lane in troubled.items() if name not in wanted} | now
+
+
+def _prepare(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple[list[Ready], list[Settlement]]:
+    """Choose the way of each and make its words."""
+    ready: list[Ready] = []
+    settlements: list[Settlement] = []
+    share = rendering_share.Share()
+    for one, decision, ways in passed:
+        way = traffic.choose(one, ways)
+        if not isinstance(way, Way):
+            settlements.append(settling.of_decision(one, way))
+            continue
+        if reason := share.reason_to_wait(one.tenant_id):
+            settlements.append(settling.defer(one, reason, rendering_share.WAIT))
             continue
         try:
-            content, headers = wordings.of_claimed(one), unsubscribe.headers_for(one)
+            with share.of(one.tenant_id):
+                content, headers = share.hold(wordings.of_claimed(one)), unsubscribe.headers_for(one)
         except rendering.Unrenderable as error:
             settlements.append(settling.bury(one, "unrenderable", str(error)))
         except unsubscribe.SecretUnavailable:
@@ -175,63 +198,11 @@ def _as_it_is_now(ready: Ready, reservation: Reservation) -> Ready:
     payload = reservation.granted.get(ready.claimed.outbox_id)
     if ready.claimed.audience_kind != "digest" or payload is None or payload == ready.claimed.payload:
         return ready
-    return replace(ready, content=wordings.of_claimed(replace(ready.claimed, payload=payload)))
-
-
-def _send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:
-    """Send concurrently. A lane that closes under way stops the rest of it; so does time running out."""
-    waiting = deque(opened)
-    sent: list[Sent] = []
-    closed: dict[str, str] = {}
-
-    def work() -> None:
-        while waiting:
-            try:
-                ready, attempt = waiting.popleft()
-            except IndexError:  # another thread took the last one
-                return
-            sent.append(Sent(ready, attempt, _send(ready, attempt, closed=closed, send_until=send_until)))
-
-    threads = min(concurrency, len(opened))
-    if threads <= 1:
-        work()
-        return sent
-    with ThreadPoolExecutor(threads - 1) as pool:
-        others = [pool.submit(work) for _ in range(threads - 1) if waiting]
-        work()  # this thread sends too: with a quick provider it is done before the others have started
-        for other in others:
-            other.result()
-    return sent
-
-
-def _send(ready: Ready, attempt: Opened, *, closed: dict[str, str], send_until: float) -> Outcome:
-    if reason := closed.get(ready.channel.lane):
-        return NotSent(reason)
-    if time.monotonic() >= send_until:
-        return NotSent("time_running_out")
-    if time.monotonic() >= ready.send_before:
-        return NotSent("quiet_hours")
-    outcome = ready.channel.send(_message(ready, attempt))
-    if isinstance(outcome, Failure) and closes_lane(outcome):
-        closed[ready.channel.lane] = f"lane_closed: {outcome.code}"
-    return outcome
-
-
-def _message(ready: Ready, attempt: Opened) -> Message:
-    claimed = ready.claimed
-    return Message(
-        email=claimed.email or "",
-        phone=claimed.phone or "",
-        device_platform=claimed.device_platform or "",
-        device_token=claimed.device_token or "",
-        device_endpoint_arn=claimed.device_endpoint_arn or "",
-        content=ready.content,
-        tags={
-            "tocsin_route": f"{claimed.notification_id}_{claimed.route_id}",
-            "tocsin_attempt": f"{claimed.generation}-{attempt.attempt_no}",
-        },
-        headers=ready.headers,
-    )
+    try:
+        content = wordings.of_claimed(replace(ready.claimed, payload=payload))
+    except rendering.Unrenderable:  # its attempt is open already; the built-in words tell it all
+        content = rendering.digest(payload)
+    return replace(ready, content=content)
 
 
 def _settlement(sent: Sent, policy: Policy) -> Settlement:
@@ -240,22 +211,31 @@ def _settlement(sent: Sent, policy: Policy) -> Settlement:
         sent.attempt,
         sent.outcome,
         provider=sent.ready.channel.provider,
-        doubt=sent.ready.supersedes is not None,
+        lane=sent.ready.channel.lane,
         evidence_window=policy.evidence_window,
     )
 
 
 def _settle(
-    conn: Connection[Any], settlements: list[Settlement], sent: list[Sent], troubled: dict[str, Lane], *, lease_token: UUID
+    conn: Connection[Any],
+    settlements: list[Settlement],
+    sent: list[Sent],
+    lanes_seen: dict[str, Lane],
+    woken: list[Due],
+    *,
+    lease_token: UUID,
 ) -> None:
-    """Record everything in one transaction. Where our lease is gone, only proof of acceptance is kept, on the attempt."""
+    """Record everything in one transaction. Where our lease is gone, only proof of acceptance is kept, on the attempt.
+
+    `woken` gets what waited for a lane that let us through: it is due now."""
     with conn.pipeline():
-        tend_lanes(conn, [(one.ready.channel.lane, one.outcome) for one in sent], troubled)
-        tend_devices(conn, ((one.ready.claimed.device_id, one.outcome) for one in sent))
-        tend_opt_outs(conn, [(one.ready.claimed, one.outcome) for one in sent])
         settled = routes.settle(conn, settlements, lease_token=lease_token)
         if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
             outbox.hurry_answered(conn, waiting)
+        tend_devices(conn, ((one.ready.claimed.device_id, one.outcome) for one in sent))
+        tend_opt_outs(conn, [(one.ready.claimed, one.outcome) for one in sent])
+        due = tend_lanes(conn, [(one.ready.channel.lane, one.ready.claimed, one.outcome) for one in sent], lanes_seen)
+    woken[:] = [one for cursor in due for one in cursor]
     ours = {row[0] for row in settled}
     late = [
         Evidence(
@@ -273,6 +253,14 @@ def _settle(
         attempts.record_evidence(conn, late)
 
 
+def _count_doubts(opened: list[tuple[Ready, Opened]], settlements: list[Settlement], count: Count) -> None:
+    """What is in doubt is on record; its number is the installation's to watch."""
+    if second_copies := sum(ready.supersedes is not None for ready, _ in opened):
+        count("DuplicatesSuspected", second_copies)
+    if in_doubt := sum(one.may_have_arrived for one in settlements):
+        count("EndedInDoubt", in_doubt)
+
+
 def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:
     """The sandbox has no provider that tells us later how it went on: tell it ourselves."""
     events: list[ProviderEvent] = []
@@ -287,10 +275,10 @@ def _play_out(sent: list[Sent], policy: Policy, insist: Insist) -> None:
         insist(lambda conn: heed(conn, events))
 
 
-def _hint(claimed: list[Claimed], settlements: list[Settlement], digests: list[tuple[timedelta, Due]]) -> None:
+def _hint(claimed: list[Claimed], settlements: list[Settlement], digests: list[tuple[timedelta, Due]], woken: list[Due]) -> None:
     """Announce what goes on soon, a second after it is due at the latest."""
     queued = {one.outbox_id: Due(one.outbox_id, one.channel or "", one.tenant_id) for one in claimed}
     later = [(one.delay, [queued[one.outbox_id]]) for one in settlements if one.is_announced and one.delay is not None]
     later += [(delay, [digest]) for delay, digest in digests]
-    if later:
-        nudge.nudge_each(later)
+    if later or woken:
+        nudge.nudge_each([(timedelta(0), woken), *later])

@@ -11,7 +11,7 @@ from psycopg import Connection
 
 from tocsin import gate, nudge
 from tocsin.channels import PROVIDER_TIMEOUT, Ways
-from tocsin.deliver import Insist, Policy, deliver
+from tocsin.deliver import Count, Insist, Policy, deliver
 from tocsin.fan_out import fan_out, fan_out_page
 from tocsin.plan import plan, portions
 from tocsin.recovery_hints import hint_for
@@ -29,7 +29,7 @@ NOTHING = Choice([], stopped_at=None)
 @dataclass(frozen=True, slots=True)
 class Worker:
     """What a worker brings along. `remaining` says how much of the invocation is left, `insist` records answers even if the
-    connection dies (without it they are recorded on the connection at hand).
+    connection dies (without it they are recorded on the connection at hand), `count` adds to a metric.
 
     With a `queue` it goes on with whatever is due there, and leaves to others what follows for their queues. Without one it
     serves what it is asked to, with all that follows from it, and nothing else."""
@@ -41,6 +41,7 @@ class Worker:
     batch_size: int = BATCH_SIZE
     insist: Insist | None = None
     queue: str | None = None
+    count: Count = lambda name, value: None
 
     def has_time(self) -> bool:
         return self.remaining() >= PROVIDER_TIMEOUT + SETTLE_TIME
@@ -154,12 +155,14 @@ def _claim(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
             conn,
             deliveries,
             lease_token=lease_token,
+            lease=worker.lease,
             claimed_since=claimed_since,
             send_until=send_until,
             ways=worker.ways,
             troubled={lane.lane: lane for lane in troubled},
             policy=worker.policy,
             insist=worker.insist or (lambda work: work(conn)),
+            count=worker.count,
         )
     choice = outbox.choice(worker.queue, looked) if worker.queue and looked else NOTHING
     return Round(len(claimed) + len(pages), _own(worker, follows), choice)

@@ -102,8 +102,9 @@ def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> doma
 
 
 def _batch(conn: Connection[Any], events: list[Event]) -> list[dict[str, Any]]:
+    """As many of them as there is time to find words for: the rest is for the next round."""
     words = inbox_words.of_events(conn, events)
-    return [{"place": n, "id": one.id, "inbox": words[one.id]} for n, one in enumerate(events, 1)]
+    return [{"place": n, "id": one.id, "inbox": inbox} for n, (one, inbox) in enumerate(zip(events, words, strict=False), 1)]
 
 
 def _set_aside(conn: Connection[Any], event: Event, lease_token: UUID) -> None:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tocsin import quiet_hours
-from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 
 MAX_CLAIMS = 3
+SILENCE = "the provider's answer was lost and no evidence of delivery came"
 _AMBIGUOUS_POLICY = {"email": "retry", "push": "retry", "sms": "hold"}
 
 
@@ -24,6 +24,7 @@ class End:
     status: str
     reason: str
     detail: str = ""
+    is_told: bool = False  # in another way: the reader knows, whatever became of this message
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +46,19 @@ class AwaitEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Defer:
-    """Later, at no cost."""
+    """Later, at no cost; sooner if the lane it waits for reopens before."""
 
     reason: str
     until: datetime
+    waits_for: str | None = None
 
 
 Decision = Send | End | Proven | AwaitEvidence | Defer
 
 
-def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -> Decision:
+def decide(claimed: Claimed, *, evidence_window: timedelta) -> Decision:
+    """An attempt in doubt comes first: it is proven, or waited for. After that, what forbids a send means "not again", and the
+    end will say that the attempt may have arrived."""
     now = claimed.claimed_at
     if claimed.open_attempt_outcome == "accepted":
         return Proven(
@@ -83,8 +87,6 @@ def decide(claimed: Claimed, *, lane: Lane | None, evidence_window: timedelta) -
         return decision
     if quiet_until := _quiet_until(claimed):
         return Defer("quiet_hours", quiet_until)
-    if lane is not None and lane.is_closed:
-        return Defer(f"lane_{lane.state}: {lane.reason}", lane.resume_at)
     return Send(decision.supersedes, _quiet_from(claimed))
 
 
@@ -104,7 +106,7 @@ def _quiet_from(claimed: Claimed) -> datetime | None:
 def _after_silence(claimed: Claimed) -> Send | End:
     """No evidence came: the type's policy decides, or else the channel's, and the doubt is recorded."""
     if (claimed.ambiguous_policy or _AMBIGUOUS_POLICY[claimed.channel or "sms"]) == "hold":
-        return End("dead_letter", "ambiguous", "the provider's answer was lost and no evidence of delivery came")
+        return End("dead_letter", "ambiguous", SILENCE)
     if claimed.duplicate_suspected:
         return End("dead_letter", "ambiguous", "a second answer was lost too; a third copy is not worth the doubt")
     if claimed.attempt_count >= claimed.max_attempts:

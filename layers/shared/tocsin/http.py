@@ -5,17 +5,18 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import unquote_plus
 from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
-from tocsin import database, intents, keys, people, principals, problems, strict_json, user_tokens
+from tocsin import database, deadlines, intents, keys, parameters, people, principals, problems, strict_json, user_tokens
+from tocsin.ids import as_uuid
+from tocsin.outages import DatabaseUnavailable
 from tocsin.principals import Principal
 from tocsin.problems import Problem
 from tocsin.store import users
@@ -36,6 +37,7 @@ class Request:
     body: bytes
     request_id: str
     source_ip: str
+    raw_query: str = ""
 
     @property
     def trace_id(self) -> str:
@@ -46,13 +48,16 @@ class Request:
     def media_type(self) -> str:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
+    @property
+    def _charset(self) -> str:
+        told = [part.strip().lower() for part in self.headers.get("content-type", "").split(";")[1:]]
+        return ",".join(part.removeprefix("charset=").strip('"') for part in told if part.startswith("charset="))
+
     def json(self, *media_types: str) -> Any:
         """The body, strictly read. Size first, then type, then syntax, so that the first thing wrong is what is told."""
         if len(self.body) > intents.MAX_BODY:
             raise Problem(413, "too-large", "The body is too large", f"A body may have at most {intents.MAX_BODY} bytes.")
-        parameters = self.headers.get("content-type", "").partition(";")[2]
-        charset = parameters.strip().lower().removeprefix("charset=").strip('"')
-        if self.media_type not in (media_types or ("application/json",)) or charset not in ("", "utf-8"):
+        if self.media_type not in (media_types or ("application/json",)) or self._charset not in ("", "utf-8"):
             wanted = " or ".join(f"`{one}`" for one in media_types or ("application/json",))
             raise Problem(415, "unsupported-media-type", "The body is not JSON", f"Its Content-Type must be {wanted}, in UTF-8.")
         try:
@@ -108,7 +113,7 @@ class Endpoint:
     """One line of the API: where, who may, what it does, and what its documentation says.
 
     With a scope, `run` gets a Call, or if it is personal a Visit (a user token opens it too); without one it is open to
-    everyone and gets the Request."""
+    everyone and gets the Request. A query parameter that `parameters` does not list is refused."""
 
     route: str
     scope: str | None
@@ -119,8 +124,11 @@ class Endpoint:
     answers: dict[int, str] = field(default_factory=dict)
     parameters: list[dict[str, Any]] = field(default_factory=list)
     is_personal: bool = False
+    is_link: bool = False  # followed from mails and pages: whatever others hang onto the address is passed over
     media_type: str = "application/json"
     batch_media_type: str | None = None  # what a list of such bodies is called, where one is taken
+    body_is_optional: bool = False
+    answer_types: tuple[str, ...] = ("application/json",)
 
 
 def nowhere(request: Request) -> Response:
@@ -131,33 +139,60 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
     """The Lambda handler that serves these endpoints. `otherwise` takes what no route matches."""
     by_route = {endpoint.route: endpoint for endpoint in endpoints}
 
+    @deadlines.heeding
     def handler(event: Event, context: Any) -> Event:
-        request_id = event.get("requestContext", {}).get("requestId", "")
-        route = event.get("routeKey", "")
-        try:
-            request = _request(event, request_id)
-            endpoint = by_route.get(route)
-            return _answer(_run(endpoint, request) if endpoint else otherwise(request), request_id)
-        except Problem as problem:
-            return _problem(problem, request_id)
-        except people.SecretUnavailable as error:
-            log.error("the token secret cannot be read", extra={"request_id": request_id, "error": str(error)})
-            return _problem(problems.unavailable("Tokens cannot be checked just now."), request_id)
-        except database.DatabaseUnavailable as error:
-            log.error("database unavailable", extra={"request_id": request_id, "error": str(error)})
-            return _problem(problems.unavailable("The database cannot be reached just now."), request_id)
-        except Exception:
-            log.exception("request failed", extra={"request_id": request_id, "route": route})
-            return _problem(
-                Problem(500, "internal", "Something went wrong", "The request id finds the cause in the log."), request_id
-            )
+        answer = _answered(event, by_route, otherwise)
+        if event.get("requestContext", {}).get("http", {}).get("method") == "HEAD":
+            answer.pop("body", None)
+        return answer
 
     return handler
 
 
+def _answered(event: Event, by_route: dict[str, Endpoint], otherwise: Callable[[Request], Response]) -> Event:
+    request_id = event.get("requestContext", {}).get("requestId", "")
+    route = event.get("routeKey", "")
+    try:
+        request = _request(event, request_id)
+        # API Gateway has no route for HEAD: it comes by the catch-all, whose door answers it where it serves the GET.
+        endpoint = by_route.get(f"GET {request.path}" if request.method == "HEAD" else route)
+        return _answer(_serve(endpoint, request, otherwise) if endpoint else otherwise(request), request_id)
+    except Problem as problem:
+        return _problem(problem, request_id)
+    except people.SecretUnavailable as error:
+        log.error("the token secret cannot be read", extra={"request_id": request_id, "error": str(error)})
+        return _problem(problems.unavailable("Tokens cannot be checked just now."), request_id)
+    except DatabaseUnavailable as error:
+        log.error("database unavailable", extra={"request_id": request_id} | error.said)
+        return _problem(problems.unavailable("The database cannot be reached just now."), request_id)
+    except Exception:
+        log.exception("request failed", extra={"request_id": request_id, "route": route})
+        return _problem(
+            Problem(500, "internal", "Something went wrong", "The request id finds the cause in the log."), request_id
+        )
+
+
+def _serve(endpoint: Endpoint, request: Request, otherwise: Callable[[Request], Response]) -> Response:
+    try:
+        return _run(endpoint, request)
+    except Problem as problem:
+        raise _more_exactly(problem, request, otherwise) from None
+
+
+def _more_exactly(problem: Problem, request: Request, otherwise: Callable[[Request], Response]) -> Problem:
+    """405 instead of 404 where a variable caught the name of another path, which may be another door's."""
+    names = request.path_parameters.values()
+    if problem.status == 404 and names and not any(as_uuid(name) for name in names):
+        try:
+            otherwise(request)
+        except Problem as other:
+            return other if other.status == 405 else problem
+    return problem
+
+
 def _run(endpoint: Endpoint, request: Request) -> Response:
     if endpoint.scope is None:
-        return endpoint.run(request)
+        return endpoint.run(_read(endpoint, request))
     presented = _bearer(request)
     if endpoint.is_personal and user_tokens.looks_like(presented):
         return _visit(endpoint, request, presented)
@@ -170,11 +205,22 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
             raise problems.unauthorized()
         if endpoint.scope not in principal.scopes:
             raise problems.forbidden(str(endpoint.scope))
+        read = _read(endpoint, request)
         if endpoint.is_personal:
-            return endpoint.run(Visit(request, principal.tenant_id, _named_person(conn, request, principal), conn))
-        return endpoint.run(Call(request, principal, conn))
+            return endpoint.run(Visit(read, principal.tenant_id, _named_person(conn, read, principal), conn))
+        return endpoint.run(Call(read, principal, conn))
 
     return database.run(work)
+
+
+def _read(endpoint: Endpoint, request: Request) -> Request:
+    """The request with its parameters, once it is known who asks."""
+    if endpoint.is_link:
+        return request
+    if not all(map(parameters.is_text, request.path_parameters.values())):
+        raise problems.invalid("A name in the path must be text in UTF-8, without U+0000.")
+    known = (one["name"] for one in endpoint.parameters if one["in"] == "query")
+    return replace(request, query=parameters.read_query(request.raw_query, known)) if request.raw_query else request
 
 
 def _visit(endpoint: Endpoint, request: Request, token: str) -> Response:
@@ -182,8 +228,9 @@ def _visit(endpoint: Endpoint, request: Request, token: str) -> Response:
     person = people.recognise(token)
     if person is None:
         raise problems.unauthorized()
+    read = _read(endpoint, request)
     try:
-        return database.run(lambda conn: endpoint.run(Visit(request, person.tenant_id, person.user_id, conn)))
+        return database.run(lambda conn: endpoint.run(Visit(read, person.tenant_id, person.user_id, conn)))
     except errors.ForeignKeyViolation:
         raise problems.unauthorized() from None  # the user was erased since
 
@@ -191,7 +238,7 @@ def _visit(endpoint: Endpoint, request: Request, token: str) -> Response:
 def _named_person(conn: Connection[Any], request: Request, principal: Principal) -> UUID:
     external_id = request.query.get("user_id")
     if not external_id:
-        raise problems.invalid("A server key says whose inbox it means: add `?user_id=`.")
+        raise problems.invalid_parameter("user_id", "is required: a server key says whose inbox it means")
     with database.tenant_transaction(conn, principal.tenant_id):
         user = users.find(conn, principal.tenant_id, external_id)
     if user is None:
@@ -212,11 +259,12 @@ def _request(event: Event, request_id: str) -> Request:
         method=http.get("method", ""),
         path=event.get("rawPath", ""),
         path_parameters=event.get("pathParameters") or {},
-        query=_query(event.get("rawQueryString", "")),
+        query={},
         headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
         body=raw,
         request_id=request_id,
         source_ip=http.get("sourceIp", ""),
+        raw_query=event.get("rawQueryString", ""),
     )
 
 
@@ -225,15 +273,6 @@ def _decoded(body: str) -> bytes:
         return base64.b64decode(body, validate=True)
     except ValueError:
         raise Problem(400, "invalid-body", "The body cannot be read", "It is not valid Base64.") from None
-
-
-def _query(raw: str) -> dict[str, str]:
-    """The parameters; of a repeated one the last counts."""
-    pairs = (part.partition("=") for part in raw.split("&") if part)
-    query = {unquote_plus(name): unquote_plus(value) for name, _, value in pairs}
-    if any("\x00" in text for pair in query.items() for text in pair):
-        raise problems.invalid("A query parameter holds the character U+0000.")
-    return query
 
 
 def conditional(request: Request, response: Response) -> Response:
@@ -251,7 +290,10 @@ def _problem(problem: Problem, request_id: str) -> Event:
 
 
 def _answer(response: Response, request_id: str) -> Event:
-    headers = {"Content-Type": "application/json", "X-Request-Id": request_id} | response.headers
+    """Nothing is kept by a cache or guessed at by a browser, unless the endpoint says so itself."""
+    headers = {"X-Request-Id": request_id, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} | response.headers
+    if response.body is not None:
+        headers = {"Content-Type": "application/json"} | headers
     answer: Event = {"statusCode": response.status, "headers": headers}
     if isinstance(response.body, bytes):
         answer |= {"body": base64.b64encode(response.body).decode(), "isBase64Encoded": True}

@@ -1,7 +1,11 @@
-"""The words of an inbox row in each locale there is; its recipients' locales pick among them."""
+"""The words of an inbox row in each locale there is; its recipients' locales pick among them.
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+A round of work has so much time and room for words. What comes after that gets none yet, and is for the next round: a tenant's
+slow templates must not cost the worker its lease."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -14,6 +18,9 @@ from tocsin.store.domain_events import Event
 from tocsin.store.outbox import Claimed
 from tocsin.store.templates import TemplateRow
 
+ROUND_SECONDS = 2.0  # of the processor
+ROUND_CHARACTERS = 16 * 1024 * 1024
+
 Words = list[dict[str, str]]
 
 
@@ -25,20 +32,33 @@ class _Words:
 
 
 def of_records(conn: Connection[Any], claimed: list[Claimed]) -> list[Words]:
-    """For each record that is planned, in order."""
+    """For each record that is planned, in order, as far as the round goes: at least for the first."""
     found = _find(conn, ((one.tenant_id, one.template) for one in claimed))
-    return [
-        _all(found.get((one.tenant_id, one.template or ""), []), one.notification_type, one.payload, rendering.render)
-        for one in claimed
-    ]
+    return list(
+        _within_a_round(
+            _all(found.get((one.tenant_id, one.template or ""), []), one.notification_type, one.payload, rendering.render)
+            for one in claimed
+        )
+    )
 
 
-def of_events(conn: Connection[Any], events: list[Event]) -> dict[int, Words]:
-    """For each event, by its id."""
+def of_events(conn: Connection[Any], events: list[Event]) -> list[Words]:
+    """For each event, in order, as far as the round goes: at least for the first."""
     found = _find(conn, ((one.tenant_id, one.template) for one in events))
-    return {
-        one.id: _all(found.get((one.tenant_id, one.template or ""), []), one.type, one.data, rendering.event) for one in events
-    }
+    return list(
+        _within_a_round(
+            _all(found.get((one.tenant_id, one.template or ""), []), one.type, one.data, rendering.event) for one in events
+        )
+    )
+
+
+def _within_a_round(all_words: Iterator[Words]) -> Iterator[Words]:
+    began, characters = time.thread_time(), 0
+    for words in all_words:
+        yield words
+        characters += sum(len(one["message"]) for one in words)
+        if characters > ROUND_CHARACTERS or time.thread_time() - began > ROUND_SECONDS:
+            return
 
 
 def _find(conn: Connection[Any], wanted: Iterable[tuple[UUID, str | None]]) -> dict[tuple[UUID, str], list[TemplateRow]]:
@@ -57,10 +77,21 @@ def _all(
     plain: Callable[[str, dict[str, Any]], rendering.Content],
 ) -> Words:
     if rows:
-        words = [_words(notification_type, row.locale, partial(wordings.of_row, row, payload)) for row in rows]
+        of_row = partial(_of_row, payload, time.thread_time())
+        words = [_words(notification_type, row.locale, partial(of_row, row)) for row in rows]
     else:
-        words = [_words(notification_type, "default", partial(plain, notification_type, payload))]
+        words = [_words(notification_type, "default", lambda: _once(plain(notification_type, payload)))]
     return [asdict(one) for one in words]
+
+
+def _of_row(payload: dict[str, Any], began: float, row: TemplateRow) -> rendering.Content:
+    """All locales of a row have the time of one message together."""
+    return wordings.of_row(row, payload, used_seconds=time.thread_time() - began)
+
+
+def _once(content: rendering.Content) -> rendering.Content:
+    """A title alone is one line: the row shows it, and no message that repeats it."""
+    return replace(content, text="") if content.text == content.title else content
 
 
 def _words(notification_type: str, locale: str, render: Callable[[], rendering.Content]) -> _Words:

@@ -13,7 +13,9 @@ from pydantic import (
     StrictInt,
     ValidationError,
     model_validator,
+    with_config,
 )
+from typing_extensions import TypedDict  # typing's own is not enough for pydantic before Python 3.12
 
 from tocsin import addresses
 
@@ -35,6 +37,10 @@ def _moment(value: object) -> datetime:
         raise ValueError(wrong) from None
 
 
+def _link(url: str | None) -> str | None:
+    return addresses.web(url) if url else url
+
+
 def unique(values: list[Any]) -> list[Any]:
     if len(set(values)) != len(values):
         raise ValueError("must not name one twice")
@@ -46,6 +52,7 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 ExternalId = Annotated[str, Field(min_length=1, max_length=255)]
 Email = Annotated[str, AfterValidator(addresses.email)]
 Phone = Annotated[str, AfterValidator(addresses.phone)]
+Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
 Channel = Literal["email", "sms", "push", "in_app"]
 
 
@@ -103,12 +110,19 @@ class Retry(Closed):
     base_ms: Annotated[StrictInt, Field(ge=100, le=3_600_000)] = 5_000
 
 
+@with_config(ConfigDict(extra="allow"))
+class Payload(TypedDict, total=False):
+    """A template's variables, or the words themselves: `title`, `message` and where they lead."""
+
+    url: Link
+
+
 class Intent(Closed):
     type: Name
     audience: Annotated[
         UsersAudience | AddressAudience | TenantAudience | ThreadAudience | ScopeAudience, Field(discriminator="kind")
     ]
-    payload: dict[str, Any]
+    payload: Payload
     channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(unique)] | None = None
     template: Name | None = None
     thread: Thread | None = None

@@ -1,45 +1,132 @@
-"""Migrate: roles, schema, passwords. Plain SQL files, each with its rollback beside it."""
+"""Migrate: roles, schema, passwords. Plain SQL files, each with its rollback beside it, and one run at a time."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import math
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import psycopg
-from psycopg import Connection, sql
+from aws_lambda_powertools import Logger
+from psycopg import Connection, errors, sql
+
+from tocsin.deadlines import BoundedConnection
+from tocsin.store import migrations
+
+PATIENCE = timedelta(minutes=5)  # how long one run waits for another: half of what the function has
+_LOOK_EVERY = 0.5  # seconds
+_TELL_EVERY = 10.0  # seconds
+_CROSSED = (errors.InternalError_, errors.UniqueViolation, errors.DuplicateObject)
+_MOST_CROSSINGS = 200
+
+log = Logger(child=True)
+
+
+class MigrationUnderWay(Exception):
+    """Another run has held the lock for too long. The deployment fails with who it is, and may be repeated."""
 
 
 def migrate(database_url: str, folder: Path) -> list[str]:
     """Bring the database to the newest schema; returns what was applied. Safe to run twice, and at once from two places."""
-    with psycopg.connect(database_url, autocommit=True) as conn:
-        conn.execute((folder / "setup" / "roles.sql").read_bytes())
-    with _backend(database_url, folder) as (backend, migrations):
-        pending = backend.to_apply(migrations)
-        backend.apply_migrations(pending)
-        return [migration.id for migration in pending]
+    with alone(database_url) as conn:
+        return bring_up_to_date(conn, folder)
 
 
 def roll_back(database_url: str, folder: Path, *, count: int | None = None) -> list[str]:
     """Undo the newest migrations (all of them by default); returns what was undone."""
-    with _backend(database_url, folder) as (backend, migrations):
-        applied = backend.to_rollback(migrations)
-        chosen = applied if count is None else applied[:count]
-        backend.rollback_migrations(chosen)
-        return [migration.id for migration in chosen]
-
-
-def set_password(conn: Connection[Any], role: str, password: str) -> None:
-    conn.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(password)))
+    with alone(database_url) as conn:
+        tool, known = _tool(conn), _read(folder)
+        chosen = list(tool.to_rollback(known))[:count]
+        for one in chosen:
+            with tool.transaction() if one.use_transactions else nullcontext():
+                one.process_steps(tool, "rollback")
+                tool.log_migration(one, "rollback")
+                tool.unmark_one(one, log=False)
+        return [one.id for one in chosen]
 
 
 @contextmanager
-def _backend(database_url: str, folder: Path) -> Iterator[tuple[Any, Any]]:
-    """The migration tool under its lock, so that two deployments at once take turns."""
-    from yoyo import get_backend, read_migrations  # noqa: PLC0415 - only the migrate function has it
+def alone(database_url: str) -> Iterator[Connection[Any]]:
+    """The owner's connection while nobody else migrates this database. The lock ends with the connection, however that ends."""
+    with BoundedConnection.connect(database_url, autocommit=True, connect_timeout=10) as conn:
+        conn.longest_wait = math.inf  # an index may take its time; the invocation's own deadline holds
+        migrations.end_with_the_client(conn)
+        _take_turn(conn)
+        yield conn
 
-    backend = get_backend(database_url.replace("postgresql://", "postgresql+psycopg://", 1))
-    try:
-        with backend.lock():
-            yield backend, read_migrations(str(folder))
-    finally:
-        backend.connection.close()
+
+def bring_up_to_date(conn: Connection[Any], folder: Path) -> list[str]:
+    """Roles and schema. A migration and the note that it was made are one transaction: a run may be killed at any point."""
+    _despite_other_databases(lambda: conn.execute((folder / "setup" / "roles.sql").read_bytes()))
+    tool = _tool(conn)
+    pending = list(tool.to_apply(_read(folder)))
+    for one in pending:
+        with tool.transaction() if one.use_transactions else nullcontext():
+            one.process_steps(tool, "apply")
+            tool.log_migration(one, "apply")
+            tool.mark_one(one, log=False)
+    return [one.id for one in pending]
+
+
+def set_password(conn: Connection[Any], role: str, password: str) -> None:
+    _despite_other_databases(
+        lambda: conn.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(role), sql.Literal(password)))
+    )
+
+
+def act_as_worker(conn: Connection[Any]) -> None:
+    """From here on this connection sees every tenant, as dispatch does."""
+    _despite_other_databases(lambda: conn.execute("GRANT tocsin_worker TO CURRENT_USER"))
+    conn.execute("SET ROLE tocsin_worker")
+
+
+def _take_turn(conn: Connection[Any]) -> None:
+    began, told = time.monotonic(), -math.inf
+    while not migrations.try_to_lock(conn):
+        waited = time.monotonic() - began
+        holder = migrations.holder_of_the_lock(conn)
+        if waited >= PATIENCE.total_seconds():
+            raise MigrationUnderWay(f"another run migrates this database: {holder}; gave up after {waited:.0f} s")
+        if waited - told >= _TELL_EVERY:
+            told = waited
+            log.info("another run migrates this database; waiting", extra={"holder": holder, "waited_seconds": round(waited)})
+        time.sleep(_LOOK_EVERY)
+
+
+def _despite_other_databases(change: Callable[[], object]) -> None:
+    """Roles belong to the whole server, where a lock of one database holds nobody back. Whoever crosses the change of a run in
+    another database is told so ("tuple concurrently updated") with nothing changed, and tries again."""
+    for crossings in range(_MOST_CROSSINGS + 1):
+        try:
+            change()
+            return
+        except _CROSSED:
+            if crossings == _MOST_CROSSINGS:
+                raise
+            time.sleep(random.uniform(0.005, 0.05))  # noqa: S311 - spreads rivals, guards nothing
+
+
+def _read(folder: Path) -> Any:
+    from yoyo import read_migrations  # noqa: PLC0415 - only the migrate function has it
+
+    found = read_migrations(str(folder))
+    for one in found:
+        one.load()
+    return found
+
+
+def _tool(conn: Connection[Any]) -> Any:
+    """The migration tool on the connection that holds our lock, without its own: that is a row, which outlives a killed run."""
+    from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend  # noqa: PLC0415 - the same
+
+    class OnOurConnection(PostgresqlPsycopgBackend):  # type: ignore[misc]
+        def connect(self, dburi: object) -> Connection[Any]:
+            return conn
+
+        def lock(self, timeout: float = 0) -> nullcontext[None]:
+            return nullcontext()
+
+    return OnOurConnection(SimpleNamespace(database=conn.info.dbname), "_yoyo_migration")

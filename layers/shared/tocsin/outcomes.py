@@ -28,6 +28,7 @@ class Failure:
     pause: timedelta | None = None  # how long the whole lane should rest
     device_gone: bool = False
     opted_out: bool = False
+    timed_out: bool = False  # nobody answered for as long as we wait: it cost a sender's time
 
 
 @dataclass(frozen=True, slots=True)

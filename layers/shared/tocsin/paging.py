@@ -10,16 +10,22 @@ from tocsin.http import Request, Response
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
+CURSOR: dict[str, Any] = {
+    "name": "cursor",
+    "in": "query",
+    "schema": {"type": "string"},
+    "description": "next_cursor of the page before",
+}
 PARAMETERS: list[dict[str, Any]] = [
     {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 50}},
-    {"name": "cursor", "in": "query", "schema": {"type": "string"}, "description": "next_cursor of the page before"},
+    CURSOR,
 ]
 
 
 def limit_of(request: Request) -> int:
     text = request.query.get("limit", str(DEFAULT_LIMIT))
     if not text.isascii() or not text.isdigit() or len(text) > 3 or not 1 <= int(text) <= MAX_LIMIT:
-        raise problems.invalid(f"`limit` must be a number from 1 to {MAX_LIMIT}.")
+        raise problems.invalid_parameter("limit", f"must be a number from 1 to {MAX_LIMIT}")
     return int(text)
 
 

@@ -1,9 +1,9 @@
 """An HTML page as plain text, for the mail readers that want it: links as "text (url)", lists, breaks, no scripts."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from tocsin.html_pieces import Piece, pieces
+from tocsin.html_pieces import Piece
 
 _PARAGRAPHS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "dl", "table", "blockquote", "pre", "hr"}
 _LINES = {"div", "section", "article", "header", "footer", "main", "nav", "aside", "form", "figure", "figcaption"}
@@ -13,7 +13,7 @@ _SPACE = re.compile(r"\s+")
 _SHOWN_URL = re.compile(r"(?:https?|mailto|tel|sms):", re.I)
 
 
-def html_to_text(page: str) -> str:
+def html_to_text(page: Iterable[Piece]) -> str:
     return "\n".join(_without_gaps("".join(_Writer().written(page)).split("\n")))
 
 
@@ -37,8 +37,8 @@ class _Writer:
         self.url = ""
         self.label_from = 0
 
-    def written(self, page: str) -> list[str]:
-        for piece in pieces(page):
+    def written(self, page: Iterable[Piece]) -> list[str]:
+        for piece in page:
             match piece.kind:
                 case "words":
                     self._write(_SPACE.sub(" ", piece.text))

@@ -6,7 +6,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin import inbox_words
-from tocsin.store import routes
+from tocsin.store import outbox, routes
 from tocsin.store.outbox import Claimed
 
 PAGE_SIZE = 1_000
@@ -15,9 +15,16 @@ DEFAULT_CHANNELS = ["email", "in_app"]
 
 
 def plan(conn: Connection[Any], claimed: list[Claimed], *, lease_token: UUID) -> routes.Planned:
-    """Plan these records in one statement. What it returns is committed; the caller may deliver it at once or hint at it."""
-    inbox = iter(inbox_words.of_records(conn, [one for one in claimed if "in_app" in channels_of(one)]))
-    plans = [routes.Plan(one.outbox_id, channels_of(one), next(inbox) if "in_app" in channels_of(one) else []) for one in claimed]
+    """Plan these records in one statement. What it returns is committed; the caller may deliver it at once or hint at it.
+
+    Records for whose words the round has no time any more are given back."""
+    rows = [one for one in claimed if "in_app" in channels_of(one)]
+    inbox = dict(zip((one.outbox_id for one in rows), inbox_words.of_records(conn, rows), strict=False))
+    later = {one.outbox_id for one in rows}.difference(inbox)
+    if later:
+        outbox.release(conn, list(later), lease_token=lease_token)
+    planned = [one for one in claimed if one.outbox_id not in later]
+    plans = [routes.Plan(one.outbox_id, channels_of(one), inbox.get(one.outbox_id, [])) for one in planned]
     return routes.plan(conn, plans, lease_token=lease_token, page_size=PAGE_SIZE)
 
 

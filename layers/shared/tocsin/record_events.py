@@ -34,7 +34,7 @@ def record_events(
     conn: Connection[Any], told: list[Told], *, sender: Sender, request_id: str, trace_id: str
 ) -> tuple[list[Recorded], Allowance]:
     """Record each event that is new, in order; then hint at the fan-out. One round trip when every event is new."""
-    with refusals(), tenant_round_trip(conn, sender.tenant_id):
+    with refusals("domain_events"), tenant_round_trip(conn, sender.tenant_id):
         cursor = domain_events.insert_unless_known(
             conn,
             [_row(n, one) for n, one in enumerate(told)],

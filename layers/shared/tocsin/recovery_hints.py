@@ -3,14 +3,17 @@
 _HINTS = {
     "exhausted": "The provider kept failing. See the attempts for its answers; replay once it is healthy again.",
     "permanent": "The provider refused this message for good. Correct the recipient or the content, then send a new intent.",
-    "unrenderable": "The payload cannot be rendered for this channel. Correct it and send a new intent.",
+    "unrenderable": "The payload cannot be rendered for this channel; the failure message says which part and why. "
+    "Correct the payload or make the template's next version, then send a new intent.",
     "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
     "before you replay: a replay may be a second copy.",
     "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then send it again "
     "with a new id.",
     "poison": "This work ended its worker three times. Look for its id in the dispatch log, mend the cause, then replay.",
 }
+_IN_DOUBT = " An earlier attempt may have arrived: a replay may be a second copy."
 
 
-def hint_for(classification: str) -> str:
-    return _HINTS.get(classification, "Look at the attempts and the failure message, mend the cause, then replay.")
+def hint_for(classification: str, *, in_doubt: bool = False) -> str:
+    hint = _HINTS.get(classification, "Look at the attempts and the failure message, mend the cause, then replay.")
+    return hint + _IN_DOUBT if in_doubt and classification != "ambiguous" else hint

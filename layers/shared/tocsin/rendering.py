@@ -1,13 +1,18 @@
-"""The built-in rendering: `payload.title` and `payload.message`, or the payload itself, as plain words."""
+"""The built-in rendering: `payload.title` and `payload.message`, or the payload's other fields, as plain words."""
 
 import html
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tocsin import addresses
+
 MAX_TITLE = 200
 MAX_TEXT = 20_000
+_LOOK = "font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; overflow-wrap: anywhere; word-break: break-word"
+_BUTTON = "display: inline-block; padding: 10px 20px; border-radius: 6px; background: #2456a6; color: #fff; text-decoration: none"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
@@ -17,26 +22,30 @@ class Unrenderable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Content:
+    """What one message says. A text that is the title alone is said once. Each channel has its own place for the link."""
+
     title: str
     text: str
     html: str
+    url: str = ""
 
 
-def render(notification_type: str, payload: dict[str, Any]) -> Content:
-    title = (one_line(_words(payload.get("title"))) or notification_type)[:MAX_TITLE]
-    text = _words(payload.get("message")) or _lines(payload) or title
+def render(notification_type: str, payload: Mapping[str, Any]) -> Content:
+    whole = one_line(_words(payload.get("title"))) or one_line(notification_type) or "Notification"
+    title = whole[:MAX_TITLE]
+    text = _words(payload.get("message")) or _lines(payload) or whole  # what a title alone loses by its length, the text says
     if len(text) > MAX_TEXT:
         raise Unrenderable(f"the message has {len(text)} characters; at most {MAX_TEXT} can be sent")
-    return Content(title, text, _page(title, text))
+    url = link_of(payload)
+    return Content(title, text, _page(title, text, url), url)
 
 
-def event(event_type: str, data: dict[str, Any]) -> Content:
+def event(event_type: str, data: Mapping[str, Any]) -> Content:
     """A domain event in its own words. What else it carries is for templates, not for reading."""
-    title = (one_line(_words(data.get("title"))) or event_type)[:MAX_TITLE]
-    return render(event_type, {"title": title, "message": data.get("message") or title})
+    return render(event_type, {name: data.get(name) for name in ("title", "message", "url")})
 
 
-def digest(payload: dict[str, Any]) -> Content:
+def digest(payload: Mapping[str, Any]) -> Content:
     """What was held back in a thread: how much, and what it was called."""
     count, missed = payload["count"], [one_line(_words(title)) for title in payload["missed"]]
     updates = "1 more update" if count == 1 else f"{count} more updates"
@@ -46,21 +55,45 @@ def digest(payload: dict[str, Any]) -> Content:
     return Content(title, text, _page(title, text))
 
 
+def has_words(payload: Mapping[str, Any]) -> bool:
+    """Whether there is anything to say without a template: what is empty counts as absent."""
+    return any(_words(value) for value in payload.values())
+
+
+def link_of(payload: Mapping[str, Any]) -> str:
+    """Where the payload leads, if it leads anywhere that people may be sent to."""
+    try:
+        return addresses.web(payload.get("url") or "")
+    except (TypeError, ValueError):
+        return ""
+
+
 def one_line(text: str) -> str:
     """Fit for a header: every run of control characters, line breaks among them, becomes one space."""
     return _CONTROL.sub(" ", text).strip()
 
 
 def _words(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value, ensure_ascii=False)
+    """The value as words; none for what is empty, or nothing but space."""
+    if value is None or value in ("", [], {}):
+        return ""
+    words = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return words.replace("\r\n", "\n") if one_line(words) else ""
 
 
-def _lines(payload: dict[str, Any]) -> str:
-    return "\n".join(f"{key}: {_words(value)}" for key, value in payload.items() if key != "title")
+def _lines(payload: Mapping[str, Any]) -> str:
+    fields = ((one_line(key), _words(value)) for key, value in payload.items() if key not in ("title", "message", "url"))
+    return "\n".join(f"{key}: {words}" for key, words in fields if words)
 
 
-def _page(title: str, text: str) -> str:
-    paragraphs = "".join(f"<p>{html.escape(part).replace(chr(10), '<br>')}</p>" for part in text.split("\n\n") if part.strip())
-    return f"<!doctype html><html><body><h1>{html.escape(title)}</h1>{paragraphs}</body></html>"
+def _page(title: str, text: str, url: str = "") -> str:
+    """Each part finds its own direction of writing, and a word that is too long is broken."""
+    parts = [f'<h1 dir="auto">{html.escape(title)}</h1>']
+    if text != title:
+        paragraphs = (html.escape(part).replace("\n", "<br>") for part in text.split("\n\n") if part.strip())
+        parts += [f'<p dir="auto">{words}</p>' for words in paragraphs]
+    if url:
+        label = html.escape(f"Open {addresses.host_of(url)}")
+        parts.append(f'<p><a href="{html.escape(url)}" style="{_BUTTON}">{label}</a></p>')
+    content = "".join(parts)
+    return f'<!doctype html><html><head><meta charset="utf-8"></head><body><div style="{_LOOK}">{content}</div></body></html>'

@@ -42,15 +42,14 @@ def reserve(conn: Connection[Any], wanted: list[tuple[Claimed, str]], *, lease_t
             case Granted():
                 granted.append(one)
                 reservation.granted[one.outbox_id] = state.payload
-            case Skipped(reason):
-                reservation.refused.append(settling.of_decision(one, End("skipped", reason)))
+            case Skipped(reason, is_told):
+                reservation.refused.append(settling.of_decision(one, End("skipped", reason, is_told=is_told)))
             case Later(reason, until):
                 reservation.refused.append(settling.of_decision(one, Defer(reason, until)))
             case Held() as held:
                 holding = _hold(holdings, one, state, held, title)
-                reservation.refused.append(
-                    settling.of_decision(one, End("skipped", f"dampened: told by digest {holding.digest_id}"))
-                )
+                told = End("skipped", f"dampened: told by digest {holding.digest_id}", is_told=True)
+                reservation.refused.append(settling.of_decision(one, told))
                 if held.opens_at:
                     digest = Due(holding.outbox_id, "email", one.tenant_id)
                     reservation.digests.append((held.opens_at - state.now, digest))

@@ -7,10 +7,17 @@ from tocsin import aws
 MAX_PLAINTEXT = 4096  # what KMS takes; a service account's JSON fits
 
 
+class CannotSeal(Exception):
+    """KMS cannot be asked just now, or refuses. Nothing is stored in clear instead: the door answers 503."""
+
+
 def seal(plaintext: str, *, tenant_id: UUID, purpose: str, key_arn: str) -> bytes:
-    answer = aws.client("kms").encrypt(
-        KeyId=key_arn, Plaintext=plaintext.encode(), EncryptionContext=_context(tenant_id, purpose)
-    )
+    try:
+        answer = aws.client("kms").encrypt(
+            KeyId=key_arn, Plaintext=plaintext.encode(), EncryptionContext=_context(tenant_id, purpose)
+        )
+    except Exception as error:  # its class is enough: the message may quote the request
+        raise CannotSeal(type(error).__name__) from None
     ciphertext: bytes = answer["CiphertextBlob"]
     return ciphertext
 

@@ -6,21 +6,32 @@ from datetime import timedelta
 from tocsin import backoff, gate, nudge
 from tocsin.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
 from tocsin.recovery_hints import hint_for
-from tocsin.store.attempts import Opened
+from tocsin.store.attempts import CUT_OFF, Opened
 from tocsin.store.outbox import Claimed
 from tocsin.store.routes import Settlement
 
 LONGEST_SPREAD = timedelta(minutes=1)
+_DOUBT = "an earlier attempt may have arrived"
 
 
 def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvidence | gate.Defer) -> Settlement:
     """What the gate decided without a send."""
-    unanswered = one.last_attempt_no if one.attempt_open else None
     match decision:
         case gate.End("dead_letter", reason, detail):
-            return bury(one, reason, detail, attempt_no=unanswered, attempt_outcome="unknown")
+            return bury(one, reason, detail)
+        case gate.End(reason=reason, is_told=False) if one.is_in_doubt:  # nobody knows that nothing was sent
+            return bury(one, "ambiguous", f"{gate.SILENCE}; not sent again: {reason}")
         case gate.End(status, reason):
-            return Settlement(one.outbox_id, status, reason, attempt_no=unanswered, attempt_outcome="unknown")
+            attempt_no, attempt_outcome = _unanswered(one)
+            return Settlement(
+                one.outbox_id,
+                status,
+                reason,
+                attempt_no=attempt_no,
+                attempt_outcome=attempt_outcome,
+                attempt_error=CUT_OFF,
+                may_have_arrived=one.is_in_doubt,
+            )
         case gate.Proven(attempt_no, provider, message_id):
             return Settlement(
                 one.outbox_id,
@@ -40,18 +51,18 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
                 due_at=until,
                 awaits_evidence=True,
                 error_classification="ambiguous",
-                error_message="the worker ended before the provider's answer was recorded",
+                error_message=CUT_OFF,
             )
-        case gate.Defer(reason, until):
+        case gate.Defer(reason, until, waits_for):
             wait = until - one.claimed_at
             spread = min(wait / 10, LONGEST_SPREAD) * random.random()  # noqa: S311 - not all at once when the lane reopens
-            return defer(one, reason, wait + spread)
+            return defer(one, reason, wait + spread, waits_for=waits_for)
 
 
 def of_outcome(
-    one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str, doubt: bool, evidence_window: timedelta
+    one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str, lane: str, evidence_window: timedelta
 ) -> Settlement:
-    """What became of a send. `doubt`: an earlier attempt may have arrived, so this one may be a second copy."""
+    """What became of a send."""
     match outcome:
         case Accepted(message_id):
             return Settlement(
@@ -61,7 +72,6 @@ def of_outcome(
                 attempt_outcome="accepted",
                 provider=provider,
                 provider_message_id=message_id,
-                duplicate_suspected=doubt,
             )
         case NotSent(reason):
             return Settlement(
@@ -72,13 +82,13 @@ def of_outcome(
                 attempt_outcome="not_sent",
                 attempt_counts=False,
                 provider=provider,
-                delay=timedelta(seconds=1),
+                delay=_at_most(one, timedelta(seconds=1)),
+                expires_at=one.expires_at,
                 is_announced=True,
                 is_deferral=True,
-                duplicate_suspected=doubt,
             )
         case Failure(FailureClass.PERMANENT):
-            return bury(one, "permanent", words(outcome), attempt_no=attempt.attempt_no, attempt_outcome="permanent")
+            return bury(one, "permanent", words(outcome), closing=(attempt.attempt_no, "permanent"))
         case Failure(FailureClass.AMBIGUOUS):
             return Settlement(
                 one.outbox_id,
@@ -91,10 +101,9 @@ def of_outcome(
                 error_message=words(outcome),
                 due_at=attempt.started_at + evidence_window,
                 awaits_evidence=True,
-                duplicate_suspected=doubt,
             )
         case Failure(FailureClass.TRANSIENT):
-            return _retry(one, attempt, outcome, provider=provider, doubt=doubt)
+            return _retry(one, attempt, outcome, provider=provider)
         case Failure():
             return Settlement(
                 one.outbox_id,
@@ -106,38 +115,46 @@ def of_outcome(
                 provider=provider,
                 error_classification=str(outcome.kind),
                 error_message=words(outcome),
-                delay=pause_of(outcome),
-                is_announced=nudge.is_reachable_by_hint(pause_of(outcome)),
+                delay=_at_most(one, pause_of(outcome)),
+                expires_at=one.expires_at,
+                waits_for=lane,
+                is_announced=nudge.is_reachable_by_hint(_at_most(one, pause_of(outcome))),
                 is_deferral=True,
-                duplicate_suspected=doubt,
             )
 
 
-def defer(one: Claimed, reason: str, delay: timedelta) -> Settlement:
+def defer(one: Claimed, reason: str, delay: timedelta, *, waits_for: str | None = None) -> Settlement:
     """Later, at no cost; what was in doubt before still is."""
+    delay = _at_most(one, delay)
     return Settlement(
         one.outbox_id,
         _unchanged(one),
         reason,
         delay=delay,
+        expires_at=one.expires_at,
+        waits_for=waits_for,
         is_announced=nudge.is_reachable_by_hint(delay),
         is_deferral=True,
         awaits_evidence=one.attempt_open,
     )
 
 
-def bury(
-    one: Claimed, classification: str, message: str, *, attempt_no: int | None = None, attempt_outcome: str | None = None
-) -> Settlement:
+def bury(one: Claimed, classification: str, message: str, *, closing: tuple[int, str] | None = None) -> Settlement:
+    """A dead letter. `closing`: the attempt that ended it, with its outcome; without one, an open attempt stays unanswered.
+
+    Whatever it dies of, an earlier attempt that may have arrived is told of: whoever replays it must know."""
+    attempt_no, attempt_outcome = closing or _unanswered(one)
     return Settlement(
         one.outbox_id,
         "dead_letter",
         classification,
         attempt_no=attempt_no,
         attempt_outcome=attempt_outcome,
+        attempt_error=message if closing else CUT_OFF,
         error_classification=classification,
-        error_message=message,
-        recovery_hint=hint_for(classification),
+        error_message=f"{message}; {_DOUBT}" if one.is_in_doubt and classification != "ambiguous" else message,
+        may_have_arrived=one.is_in_doubt,
+        recovery_hint=hint_for(classification, in_doubt=one.is_in_doubt),
     )
 
 
@@ -152,9 +169,9 @@ def words(failure: Failure) -> str:
     return f"{failure.code}: {failure.message}" if failure.message else failure.code
 
 
-def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str, doubt: bool) -> Settlement:
+def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str) -> Settlement:
     if attempt.attempt_count >= one.max_attempts:
-        return bury(one, "exhausted", words(failure), attempt_no=attempt.attempt_no, attempt_outcome="transient")
+        return bury(one, "exhausted", words(failure), closing=(attempt.attempt_no, "transient"))
     delay = backoff.delay(
         one.retry_backoff,
         timedelta(milliseconds=one.retry_base_ms),
@@ -162,6 +179,7 @@ def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str, do
         spread=random.uniform(-1, 1),  # noqa: S311 - spreads retries, guards nothing
         retry_after=failure.retry_after,
     )
+    delay = _at_most(one, delay)
     return Settlement(
         one.outbox_id,
         "failed",
@@ -172,9 +190,19 @@ def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str, do
         error_classification="transient",
         error_message=words(failure),
         delay=delay,
+        expires_at=one.expires_at,
         is_announced=nudge.is_reachable_by_hint(delay),
-        duplicate_suspected=doubt,
     )
+
+
+def _at_most(one: Claimed, delay: timedelta) -> timedelta:
+    """No wait is longer than the message lives: when it expires, that is recorded."""
+    return delay if one.expires_at is None else max(timedelta(0), min(delay, one.expires_at - one.claimed_at))
+
+
+def _unanswered(one: Claimed) -> tuple[int, str] | tuple[None, None]:
+    """The attempt that an end leaves without an answer, and its outcome."""
+    return (one.last_attempt_no, "unknown") if one.attempt_open else (None, None)
 
 
 def _unchanged(one: Claimed) -> str:

@@ -9,6 +9,7 @@ from tocsin import nudge
 from tocsin.settings import QUEUES
 from tocsin.store import domain_events_processed, outbox
 from tocsin.store.outbox import Due
+from tocsin.tending import wake_reopened
 
 MOST_PER_QUEUE = 1_000
 MOST_PER_TENANT = 4 * nudge.IDS_PER_HINT  # four hints: as many workers begin with it, and go on until nothing is due
@@ -26,7 +27,7 @@ def sweep(conn: Connection[Any]) -> Swept:
     """Mark first, then hint: a crash between the two costs five minutes, a second sweep at once costs nothing.
 
     What a queue does not take is unmarked, so that the next sweep announces it."""
-    marked = [due for queue in QUEUES for due in _mark(conn, queue)]
+    marked = wake_reopened(conn) + [due for queue in QUEUES for due in _mark(conn, queue)]
     missed = nudge.nudge(marked, patient=True)
     if missed:
         outbox.unmark_nudged(conn, missed)

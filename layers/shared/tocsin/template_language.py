@@ -10,27 +10,40 @@ from liquid.builtin import illegal, literal, statement
 from liquid.builtin.tags import assign_tag, capture_tag, case_tag, comment_tag, for_tag, if_tag, inline_comment_tag, unless_tag
 from liquid.context import Context
 from liquid.exceptions import Error
-from liquid.expression import LoopExpression
+from liquid.expression import IntegerLiteral, LoopExpression, RangeLiteral
 from liquid.tag import Tag
 from markupsafe import Markup, escape
 
-from tocsin.template_filters import FILTERS, shown
-from tocsin.template_limits import MAX_LOCALS, Budget, Loop, Refused
+from tocsin.template_filters import FILTERS
+from tocsin.template_limits import MAX_ITERATIONS, MAX_OUTPUT, Allowance, Budget, Loop, Page, Refused
+from tocsin.template_values import escaped_size, shown, size_of
 
 MAX_NESTING = 20
 MAX_MARK = 500  # characters between {{ and }}: the library's patterns take cubic time over what is never closed
+MAX_MARKS = 32 * 1024  # characters of all marks of a part: compiled, each takes up to 300 bytes
 MAX_BRACKETS = 10  # in one mark: the library's time grows fast with a[b[c[…
 
 _BLOCKS = {"if", "unless", "case", "for", "capture", "comment"}
 _TAGS = _BLOCKS | {f"end{name}" for name in _BLOCKS} | {"elsif", "else", "when", "break", "continue", "assign", "#"}
 _OPENING = re.compile(r"\{[{%]")
+_BEGINS_A_TAG = re.compile(r"[a-zA-Z/!?]")
 _TAG_NAME = re.compile(r"-?\s*(#|\w*)")
 
 
 class _OutputNode(statement.StatementNode):
     def render_to_output(self, context: Context, buffer: TextIO) -> bool | None:
-        words = shown(self.expression.evaluate(context))
-        buffer.write(escape(words) if context.env.autoescape else words)
+        assert isinstance(buffer, Page)  # noqa: S101  for the type checker: get_buffer makes nothing else
+        value = self.expression.evaluate(context)
+        if not isinstance(value, str):
+            buffer.check_room(size_of(value, MAX_OUTPUT))
+        words = shown(value)
+        if context.env.autoescape and not isinstance(words, Markup):
+            if buffer.size + 5 * len(words) > MAX_OUTPUT:
+                buffer.check_room(escaped_size(words))
+            words = escape(words)
+        if context.env.autoescape and buffer.last.endswith(("<", "</")) and _BEGINS_A_TAG.match(words):
+            raise Refused("a value stands right behind '<'")  # in the source, a block that is left out stood between them
+        buffer.write(words)
         return None
 
 
@@ -43,11 +56,31 @@ class _CaptureNode(capture_tag.CaptureNode):
 
     def _assign(self, context: Context, buf: TextIO) -> None:
         assert isinstance(buf, StringIO)  # noqa: S101  for the type checker: get_buffer makes nothing else
-        context.assign(self.name, Markup(buf.getvalue()) if context.env.autoescape else buf.getvalue())  # noqa: S704
+        assert isinstance(context, Budget)  # noqa: S101  likewise
+        words = buf.getvalue()
+        context.allowance.hold(words)
+        context.assign(self.name, Markup(words) if context.env.autoescape else words)  # noqa: S704
 
 
 class _Capture(capture_tag.CaptureTag):
     node_class = _CaptureNode
+
+
+class _CommentNode(comment_tag.CommentNode):
+    """Does nothing, but ten thousand of them in a loop take their time."""
+
+    def render_to_output(self, context: Context, buffer: TextIO) -> bool | None:
+        assert isinstance(context, Budget)  # noqa: S101  likewise
+        context.allowance.spend(1)
+        return False
+
+
+class _Comment(comment_tag.CommentTag):
+    node_class = _CommentNode
+
+
+class _InlineComment(inline_comment_tag.InlineCommentTag):
+    node_class = _CommentNode
 
 
 # The three first: they make the parser that `case` asks for at once.
@@ -58,12 +91,12 @@ _TAG_CLASSES: list[type[Tag]] = [
     assign_tag.AssignTag,
     _Capture,
     case_tag.CaseTag,
-    comment_tag.CommentTag,
+    _Comment,
     for_tag.BreakTag,
     for_tag.ContinueTag,
     for_tag.ForTag,
     if_tag.IfTag,
-    inline_comment_tag.InlineCommentTag,
+    _InlineComment,
     unless_tag.UnlessTag,
 ]
 
@@ -77,7 +110,6 @@ class _Language(Environment):
     """No loader, so no other template or file can be reached; no tag or filter that is not named here."""
 
     template_class = _Template
-    local_namespace_limit = MAX_LOCALS
 
     def setup_tags_and_filters(self) -> None:
         for tag in _TAG_CLASSES:
@@ -85,10 +117,14 @@ class _Language(Environment):
         for name, function in FILTERS.items():
             self.add_filter(name, function)
         parse_loop = self.parse_loop_expression_value
-        self.parse_loop_expression_value = lambda source, line: _bounded(parse_loop(source, line))
+        self.parse_loop_expression_value = lambda source, line: _bounded(parse_loop(source, line), line)
 
 
-def _bounded(loop: LoopExpression) -> LoopExpression:
+def _bounded(loop: LoopExpression, line: int) -> LoopExpression:
+    bounds = loop.iterable.children() if isinstance(loop.iterable, RangeLiteral) else []
+    match [bound.value for bound in bounds if isinstance(bound, IntegerLiteral)]:
+        case [start, stop] if stop - start >= MAX_ITERATIONS:
+            raise Refused(f"it loops more than {MAX_ITERATIONS} times, on line {line}")
     return Loop(loop.name, loop.iterable, loop.limit, loop.offset, loop.cols, loop.reversed)
 
 
@@ -102,8 +138,10 @@ def compiled(source: str, *, is_html: bool) -> BoundTemplate:
         template = (_ESCAPED if is_html else _PLAIN).from_string(source)
         filters = template.analyze(follow_partials=False).filters
     except Error as error:
-        cause = error.__cause__
-        raise Refused("is nested too deeply" if isinstance(cause, RecursionError) else str(error)) from None
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
+        cause = error.__cause__ if isinstance(error.__cause__, Refused) else error
+        raise Refused("is nested too deeply" if isinstance(error.__cause__, RecursionError) else str(cause)) from None
     except RecursionError:
         raise Refused("is nested too deeply") from None
     for name, places in filters.items():
@@ -117,8 +155,8 @@ def variables_of(template: BoundTemplate) -> set[str]:
     return {str(name.parts[0]) for name in template.analyze(follow_partials=False).global_variables}
 
 
-def run(template: BoundTemplate, payload: dict[str, Any]) -> str:
-    budget = Budget(template, payload)
+def run(template: BoundTemplate, payload: dict[str, Any], allowance: Allowance) -> str:
+    budget = Budget(template, payload, allowance)
     page = budget.get_buffer()
     template.render_with_context(budget, page)
     return page.getvalue()
@@ -138,8 +176,11 @@ def marks(source: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _check_shape(source: str) -> None:
-    depth = 0
+    depth = size = 0
     for start, end, name in marks(source):
+        size += end - start
+        if size > MAX_MARKS:
+            raise Refused(f"its tags and outputs take more than {MAX_MARKS} characters, on line {_line(source, start)}")
         if source.startswith("{%", start) and name not in _TAGS:
             raise Refused(f"the tag '{name[:30]}' is not available, on line {_line(source, start)}")
         if source.count("[", start, end) > MAX_BRACKETS:

@@ -1,8 +1,10 @@
 """Templates: what one may contain, and the message it makes of a payload."""
 
 import re
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,15 +12,18 @@ from liquid import BoundTemplate
 from liquid import exceptions as liquid
 
 from tocsin import html_places, sms_parts
+from tocsin.html_pieces import Piece, TooManyAttributes, pieces
 from tocsin.plain_text import html_to_text
 from tocsin.rendering import MAX_TEXT, MAX_TITLE, Content, Unrenderable, one_line
-from tocsin.template_language import compiled, run, variables_of
-from tocsin.template_limits import Refused
+from tocsin.template_cache import Cache
+from tocsin.template_language import compiled, marks, run, variables_of
+from tocsin.template_limits import Allowance, Refused
 
 MAX_SUBJECT = 1_000
 MAX_SOURCE = 128 * 1024
 MAX_VARIABLES = 100
 MAX_CACHED = 64
+MAX_CACHED_MARKS = 128 * 1024  # characters between {{ and }} of all that are kept; about 40 MB at worst
 
 Problem = tuple[str, str]  # a JSON pointer and a message
 
@@ -26,7 +31,6 @@ _WITH_SUBJECT = {"email", "push", "in_app"}
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CAUSES: list[tuple[type[Exception], str]] = [
-    (liquid.LocalNamespaceLimitError, "its variables hold too much"),
     (liquid.ContextDepthError, "its loops are nested too deeply"),
     (RecursionError, "it is nested too deeply"),
     (liquid.LiquidSyntaxError, "a tag or a number stands where it cannot"),
@@ -54,25 +58,31 @@ class _Compiled:
     text: BoundTemplate | None
 
 
-def render(template: Template, payload: dict[str, Any]) -> Content:
-    """Depends on the template and the payload alone: a retry sends the same words. Raises Unrenderable."""
+def render(template: Template, payload: dict[str, Any], *, used_seconds: float = 0.0) -> Content:
+    """Depends on the template and the payload alone: a retry sends the same words. Raises Unrenderable.
+
+    `used_seconds`: how much of its time went to the same message in other locales."""
     try:
-        parts = _compiled(template)
+        parts = _CACHE.get(template, _compiled)
     except Refused as refused:
         raise Unrenderable(f"the template: {refused}") from None
-    title = _title(parts.subject, payload) if parts.subject else ""
+    try:
+        allowance = Allowance(payload, used_seconds=used_seconds)
+    except Refused as refused:
+        raise Unrenderable(str(refused)) from None
+    fill = partial(_filled, payload=payload, allowance=allowance)
+    title = one_line(fill("subject", parts.subject))[:MAX_TITLE].rstrip() if parts.subject else ""
+    body = fill("body", parts.body)
     if template.channel == "email":
-        page = _filled("body", parts.body, payload)
-        if scheme := html_places.forbidden_link(page):
-            raise Unrenderable(f"a link of the body has the scheme {scheme}, which a message cannot carry")
-        text = _filled("text", parts.text, payload) if parts.text else html_to_text(page) or title
-        return Content(title, text, page)
-    text = _filled("body", parts.body, payload)
-    if template.channel == "sms" and (needed := sms_parts.count(text).parts) > sms_parts.MAX_PARTS:
+        page = _checked(body, allowance)
+        text = html_to_text(page) if parts.text is None else fill("text", parts.text)
+        deque(page, maxlen=0)  # to the end, where nobody has read it
+        return Content(title, text or title, body)
+    if template.channel == "sms" and (needed := sms_parts.count(body).parts) > sms_parts.MAX_PARTS:
         raise Unrenderable(f"the text takes {needed} SMS parts; at most {sms_parts.MAX_PARTS} can be sent")
-    if len(text) > MAX_TEXT:
-        raise Unrenderable(f"the text has {len(text)} characters; at most {MAX_TEXT} can be sent")
-    return Content(title, text, "")
+    if len(body) > MAX_TEXT:
+        raise Unrenderable(f"the text has {len(body)} characters; at most {MAX_TEXT} can be sent")
+    return Content(title, body, "")
 
 
 def problems_of(channel: str, subject: str | None, body: str, text: str | None, variables: list[str]) -> list[Problem]:
@@ -92,28 +102,43 @@ def variables_used(channel: str, subject: str | None, body: str, text: str | Non
     return set().union(*used)
 
 
-@lru_cache(MAX_CACHED)
-def _compiled(template: Template) -> _Compiled:
-    """By the whole version and not by its id alone, so that a preview can never stand in for a stored one."""
-    return _Compiled(
+def _compiled(template: Template) -> tuple[_Compiled, int]:
+    """With its weight in the cache. One that was stored before a rule was made is held to it all the same."""
+    is_html = _is_html(template.channel, "body")
+    if is_html and (problem := html_places.problem_of(template.body)):
+        raise Refused(problem)
+    parts = _Compiled(
         compiled(template.subject, is_html=False) if template.subject is not None else None,
-        compiled(template.body, is_html=_is_html(template.channel, "body")),
+        compiled(template.body, is_html=is_html),
         compiled(template.text, is_html=False) if template.text is not None else None,
     )
+    sources = [one for one in (template.subject, template.body, template.text) if one is not None]
+    return parts, sum(end - start for source in sources for start, end, _ in marks(source))
 
 
-def _title(subject: BoundTemplate, payload: dict[str, Any]) -> str:
-    return one_line(_filled("subject", subject, payload))[:MAX_TITLE].rstrip()
+# By the whole version and not by its id alone, so that a preview can never stand in for a stored one.
+_CACHE: Cache[Template, _Compiled] = Cache(most=MAX_CACHED, most_weight=MAX_CACHED_MARKS)
 
 
-def _filled(part: str, template: BoundTemplate, payload: dict[str, Any]) -> str:
+def _checked(page: str, allowance: Allowance) -> Iterator[Piece]:
     try:
-        words = run(template, payload)
+        for piece in html_places.checked(pieces(page)):
+            allowance.spend(3)
+            yield piece
+    except (html_places.ForbiddenLink, TooManyAttributes, Refused) as refused:
+        raise Unrenderable(f"the body: {refused}") from None
+
+
+def _filled(part: str, template: BoundTemplate, *, payload: dict[str, Any], allowance: Allowance) -> str:
+    try:
+        words = run(template, payload, allowance)
     except Refused as refused:
         raise Unrenderable(f"the {part}: {refused}") from None
     # The library lets through whatever Python raises (OverflowError for a range, UnicodeEncodeError for half a surrogate).
     # Its messages quote values, which belong in no log, so they are told apart by their class.
     except Exception as error:
+        if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+            raise  # that is our fault, whatever the template says
         cause = next((words for kind, words in _CAUSES if isinstance(error, kind)), "a value is not what the template expects")
         line = f", on line {error.linenum}" if isinstance(error, liquid.Error) and error.linenum else ""
         raise Unrenderable(f"the {part} cannot be rendered with this payload: {cause}{line}") from None

@@ -1,58 +1,87 @@
 """Tending: what the outcomes of a batch mean for the lanes and the devices they went by."""
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from tocsin.ids import uuid7
 from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
+from tocsin.send import BREAKS_AFTER, CLOSING
 from tocsin.settling import pause_of
-from tocsin.store import admin_system_events, devices, lanes, suppressions
+from tocsin.store import admin_system_events, devices, lanes, outbox, suppressions
 from tocsin.store.lanes import Lane
-from tocsin.store.outbox import Claimed
+from tocsin.store.outbox import Claimed, Due
 
 SLOWEST_THROTTLE = timedelta(seconds=60)
-BREAKS_AFTER = 5  # failures in a row
 BREAKER_PAUSE = timedelta(seconds=30)
 LONGEST_BREAK = timedelta(minutes=10)
 LONGEST_STOP = timedelta(hours=1)
-_CLOSING = (FailureClass.THROTTLED, FailureClass.CONFIGURATION)
+WIDEST = 64  # what a slowed lane takes at once before it counts as open
+FIRST_LOT, SWEPT_LOT = 500, 1_000  # of what waits for a lane that has reopened
 _FAILING = (FailureClass.TRANSIENT, FailureClass.AMBIGUOUS)
 
 
-def closes_lane(outcome: Outcome) -> bool:
-    return isinstance(outcome, Failure) and outcome.kind in _CLOSING
+def tend_lanes(conn: Connection[Any], sends: list[tuple[str, Claimed, Outcome]], seen: dict[str, Lane]) -> list[Cursor[Due]]:
+    """Close the lanes that were told to slow down or stop, count failures, open what let us through. `seen`: as they were before.
+
+    Returns what waited for a lane and is due now. Comes after the settlements, so that this batch waits for nothing itself.
+    Lanes are taken in the order of their names: no ring of waiters."""
+    outcomes: dict[str, list[tuple[Claimed, Outcome]]] = {name: [] for name, lane in seen.items() if lane.is_ours}
+    for name, claimed, outcome in sends:
+        outcomes.setdefault(name, []).append((claimed, outcome))
+    due = [_tend_lane(conn, name, outcomes[name], seen.get(name)) for name in sorted(outcomes)]
+    return [cursor for cursor in due if cursor is not None]
 
 
-def tend_lanes(conn: Connection[Any], sends: Iterable[tuple[str, Outcome]], troubled: dict[str, Lane]) -> None:
-    """Close the lanes that were told to slow down or stop; reopen those that had trouble and now went through."""
-    told_off: dict[str, Failure] = {}
-    failures: Counter[str] = Counter()
-    went_through: set[str] = set()
-    for lane, outcome in sends:
-        if isinstance(outcome, Failure) and outcome.kind in _CLOSING:
-            told_off[lane] = outcome
-        elif isinstance(outcome, Failure) and outcome.kind in _FAILING:
-            failures[lane] += 1
-        elif isinstance(outcome, Accepted):
-            went_through.add(lane)
-    for lane, failure in told_off.items():
-        _close(conn, lane, failure)
-    for lane in failures.keys() - went_through - told_off.keys():
-        _count_failures(conn, lane, failures[lane])
-    for lane in went_through - told_off.keys():
-        if before := troubled.get(lane):
-            lanes.reopen(conn, before)
-            admin_system_events.resolve(conn, subject=lane)
+def _tend_lane(
+    conn: Connection[Any], name: str, outcomes: list[tuple[Claimed, Outcome]], seen: Lane | None
+) -> Cursor[Due] | None:
+    failures = [outcome for _, outcome in outcomes if isinstance(outcome, Failure)]
+    failing = [failure for failure in failures if failure.kind in _FAILING]
+    went_through = [claimed for claimed, outcome in outcomes if isinstance(outcome, Accepted)]
+    if told_off := [failure for failure in failures if failure.kind in CLOSING]:
+        _close(conn, name, told_off[-1])
+    elif went_through:
+        return _open(conn, name, went_through, seen)
+    elif failing:
+        _count_failures(conn, name, failing, seen)
+    elif seen is not None and seen.is_ours:
+        lanes.release_probe(conn, seen)
+    return None
 
 
-def _count_failures(conn: Connection[Any], lane: str, failures: int) -> None:
-    """The breaker: a lane that only fails is passed over for a while, where there is another way."""
-    lanes.count_failures(conn, lane, failures=failures, breaks_after=BREAKS_AFTER, pause=BREAKER_PAUSE, longest=LONGEST_BREAK)
+def _open(conn: Connection[Any], name: str, went_through: list[Claimed], seen: Lane | None) -> Cursor[Due] | None:
+    """What waits is brought forward in steps: as many as a slowed lane takes next, a first lot where it is open again, and then
+    twice as many as went through."""
+    if seen is not None:
+        lanes.widen(conn, seen, widest=WIDEST)
+        lanes.reopen(conn, seen)
+        return outbox.bring_forward(conn, name, limit=FIRST_LOT)
+    waited = sum(claimed.waits_for == name for claimed in went_through)
+    return outbox.bring_forward(conn, name, limit=2 * waited) if waited else None
+
+
+def _count_failures(conn: Connection[Any], name: str, failing: list[Failure], seen: Lane | None) -> None:
+    """The breaker: a lane that only fails is passed over for a while. One that was closed and is tried in vain stays so."""
+    was_closed = seen is not None and seen.state in ("stopped", "broken")
+    lanes.count_failures(
+        conn,
+        name,
+        failures=max(len(failing), BREAKS_AFTER if was_closed else 0),
+        timed_out=any(failure.timed_out for failure in failing),
+        breaks_after=BREAKS_AFTER,
+        pause=BREAKER_PAUSE,
+        longest=LONGEST_BREAK,
+    )
+
+
+def wake_reopened(conn: Connection[Any]) -> list[Due]:
+    """Bring forward what still waits for lanes that are open, and end their trouble, whoever opened them."""
+    admin_system_events.resolve_reopened(conn)
+    return [due for lane in outbox.find_reopened(conn) for due in outbox.bring_forward(conn, lane, limit=SWEPT_LOT)]
 
 
 def _close(conn: Connection[Any], lane: str, failure: Failure) -> None:
@@ -61,6 +90,7 @@ def _close(conn: Connection[Any], lane: str, failure: Failure) -> None:
         conn,
         lane,
         state="slowed" if is_slow_only else "stopped",
+        trouble="throttled" if is_slow_only else "quota" if failure.kind is FailureClass.THROTTLED else "configuration",
         reason=failure.code,
         pause=pause_of(failure),
         longest=SLOWEST_THROTTLE if is_slow_only else LONGEST_STOP,

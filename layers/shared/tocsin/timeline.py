@@ -49,12 +49,21 @@ def _of_route(route: dict[str, Any]) -> list[Entry]:
         times = f" ({route['deferral_count']} times, the last one shown)" if route["deferral_count"] > 1 else ""
         entries.append(_entry(route["deferred_at"], "deferred", route["deferred_reason"] + times, route_id, order=_DEFERRED))
     if ended := _ENDS.get(route["status"]):
-        reason = route["reason"] or (f"accepted by {route['provider']}" if route["provider"] != "inbox" else "in the inbox")
-        entries.append(_entry(route[ended], route["status"], reason, route_id, order=_ENDED))
+        entries.append(_entry(route[ended], route["status"], _why(route), route_id, order=_ENDED))
     elif route["next_attempt_at"]:
         at = route["next_attempt_at"].isoformat()
         entries.append(_entry(route["updated_at"], "waiting", f"{route['reason']}; next at {at}", route_id, order=_WAITING))
     return entries
+
+
+def _why(route: dict[str, Any]) -> str:
+    """The reason of an end, and what is in doubt about it."""
+    if route["status"] == "published":
+        doubt = "; an earlier attempt may have arrived too" if route["duplicate_suspected"] else ""
+        return (f"accepted by {route['provider']}" if route["provider"] != "inbox" else "in the inbox") + doubt
+    if route["may_have_arrived"] and route["status"] == "dead_letter":
+        return f"{route['reason']}: {route['last_error_message']}"
+    return f"{route['reason']}; an earlier attempt may have arrived" if route["may_have_arrived"] else str(route["reason"])
 
 
 def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
@@ -62,6 +71,8 @@ def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
     entries = [_entry(attempt["started_at"], "attempt_opened", name, attempt["route_id"], order=2 * attempt["attempt_no"])]
     if attempt["outcome"]:
         why = f": {attempt['error_message']}" if attempt["error_message"] else ""
+        if why and attempt["outcome"] == "accepted":
+            why = f", as was learned later{why}"
         at = attempt["finished_at"] or attempt["started_at"]
         entries.append(
             _entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=2 * attempt["attempt_no"] + 1)

@@ -1,5 +1,6 @@
 """Wordings: a template's words for a payload, from wherever the template comes. The engine is slow to import, so only on use."""
 
+from dataclasses import replace
 from typing import Any
 
 from tocsin import rendering
@@ -7,14 +8,17 @@ from tocsin.store.outbox import Claimed
 from tocsin.store.templates import TemplateRow
 
 
-def of_row(row: TemplateRow, payload: dict[str, Any]) -> rendering.Content:
+def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0) -> rendering.Content:
     from tocsin.templating import Template, render  # noqa: PLC0415
 
-    return render(Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text), payload)
+    template = Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text)
+    return render(template, payload, used_seconds=used_seconds)
 
 
 def of_claimed(one: Claimed) -> rendering.Content:
-    """The words of a delivery: its pinned template's, or the built-in rendering."""
+    """The words of a delivery: its pinned template's, or the built-in rendering.
+
+    A template places a link itself; but where a tap on a push leads stands beside its words."""
     payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
     if one.template_id is None:
         return _plain(one)
@@ -30,7 +34,8 @@ def of_claimed(one: Claimed) -> rendering.Content:
         one.template_body or "",
         one.template_text,
     )
-    return render(template, payload)
+    content = render(template, payload)
+    return replace(content, url=rendering.link_of(payload)) if one.channel == "push" else content
 
 
 def _plain(one: Claimed) -> rendering.Content:

@@ -75,7 +75,7 @@ def get_event(call: Call) -> Response:
 
 def _one_of(value: str | None, name: str, known: tuple[str, ...]) -> str | None:
     if value is not None and value not in known:
-        raise problems.invalid(f"`{name}` must be one of {', '.join(known)}.")
+        raise problems.invalid_parameter(name, f"must be one of {', '.join(known)}")
     return value
 
 
@@ -87,7 +87,7 @@ def _moment(value: str | None, name: str) -> datetime | None:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise problems.invalid(f"`{name}` must be a time in RFC 3339, such as 2026-11-15T10:00:00Z.")
+        raise problems.invalid_parameter(name, "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z")
     return moment
 
 
@@ -128,8 +128,8 @@ def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> d
         name: route[name]
         for name in (
             "route_id", "channel", "status", "reason", "audience_reason", "attempt_count", "max_attempts", "generation",
-            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "next_attempt_at", "created_at",
-            "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
+            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "may_have_arrived",
+            "next_attempt_at", "created_at", "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
         )
     }  # fmt: skip
     return shown | {
@@ -161,14 +161,16 @@ def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> d
 
 
 _FILTERS: list[dict[str, Any]] = [
-    {"name": name, "in": "query", "schema": {"type": "string"}}
-    for name in ("type", "producer", "status", "channel", "user_id", "since", "until")
+    *({"name": name, "in": "query", "schema": {"type": "string"}} for name in ("type", "producer", "user_id")),
+    {"name": "status", "in": "query", "schema": {"enum": list(_STATUSES)}, "description": "Of one of its routes"},
+    {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}, "description": "Of one of its routes"},
+    *({"name": name, "in": "query", "schema": {"type": "string", "format": "date-time"}} for name in ("since", "until")),
 ]
 
 ENDPOINTS = [
     Endpoint(
         "GET /v1/notifications", "read", list_notifications, "List notifications, newest first",
-        parameters=[*_FILTERS, *paging.PARAMETERS], answers={422: "A filter is not valid"},
+        parameters=[*_FILTERS, *paging.PARAMETERS],
     ),
     Endpoint(
         "GET /v1/notifications/{id}", "read", get_notification, "Show a notification and why it went as it did",

@@ -24,6 +24,8 @@ def serve(folder: Path) -> list[Endpoint]:
             _reader(folder),
             "The bell for web pages (tocsin-inbox.js) and a page to try it on (demo)",
             answers={304: "Not changed", 404: "No such file"},
+            answer_types=tuple(kind.partition(";")[0] for kind in _TYPES.values()),
+            is_link=True,
         )
     ]
 
@@ -42,7 +44,6 @@ def _reader(folder: Path) -> Callable[[Request], Response]:
             "ETag": tag,
             "Vary": "Accept-Encoding",
             "Cache-Control": "public, max-age=300, must-revalidate",
-            "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Content-Security-Policy": _POLICY,
             "Cross-Origin-Resource-Policy": "cross-origin",  # the bell is made for other sites' pages

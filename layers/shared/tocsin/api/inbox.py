@@ -71,11 +71,11 @@ def wait_for_news(visit: Visit) -> Response:
 
 
 def patch_row(visit: Visit) -> Response:
+    row_id = _row_id(visit)
     body: RowChange = visit.request.parsed(RowChange)
     if body.snoozed_until is not None and not datetime.now(UTC) < body.snoozed_until <= datetime.now(UTC) + FARTHEST_SNOOZE:
         raise problems.invalid_field("/snoozed_until", "must be in the future, within 365 days")
     change = Change(body.read, body.done, body.saved, False, "snoozed_until" in body.model_fields_set, body.snoozed_until)
-    row_id = _row_id(visit)
     with tenant_transaction(visit.conn, visit.tenant_id):
         _change(visit, row_id, change)
         row = notifications.find(visit.conn, visit.tenant_id, visit.user_id, row_id)
@@ -123,17 +123,17 @@ def _view(visit: Visit) -> View:
     query = visit.request.query
     name = query.get("status", "all")
     if name not in VIEWS:
-        raise problems.invalid(f"`status` must be one of {', '.join(VIEWS)}.")
+        raise problems.invalid_parameter("status", f"must be one of {', '.join(VIEWS)}")
     thread_kind, colon, thread_id = query.get("thread", "").partition(":")
     if "thread" in query and not (thread_kind and colon and thread_id):
-        raise problems.invalid("`thread` must be a kind and an id, such as order:A-17.")
+        raise problems.invalid_parameter("thread", "must be a kind and an id, such as order:A-17")
     return View(name, query.get("kind") or None, thread_kind or None, thread_id or None)
 
 
 def _wait(visit: Visit) -> int:
     text = visit.request.query.get("wait", str(LONGEST_WAIT))
     if not text.isascii() or not text.isdigit() or len(text) > 2 or int(text) > LONGEST_WAIT:
-        raise problems.invalid(f"`wait` must be a number of seconds from 0 to {LONGEST_WAIT}.")
+        raise problems.invalid_parameter("wait", f"must be a number of seconds from 0 to {LONGEST_WAIT}")
     return int(text) if "if-none-match" in visit.request.headers else 0
 
 
@@ -175,7 +175,7 @@ _VIEW: list[dict[str, Any]] = [
 def personal(route: str, run: Any, summary: str, **details: Any) -> Endpoint:
     """An endpoint of one person: with their token, or with a key that names them."""
     parameters = [_USER, *details.pop("parameters", [])]
-    answers = {404: "No such user", 422: "Not valid"} | details.pop("answers", {})
+    answers = {404: "No such user"} | details.pop("answers", {})
     return Endpoint(route, "inbox", run, summary, parameters=parameters, answers=answers, is_personal=True, **details)
 
 
@@ -193,7 +193,9 @@ ENDPOINTS = [
         answers={404: "No such notification"},
     ),
     personal("DELETE /v1/inbox/{id}", hide_row, "Hide", success=204, answers={404: "No such notification"}),
-    personal("POST /v1/inbox/read-all", read_all, "Mark everything as read, up to a time", body=ReadAll),
+    personal(
+        "POST /v1/inbox/read-all", read_all, "Mark everything as read, up to a time", body=ReadAll, body_is_optional=True,
+    ),
 ]  # fmt: skip
 
 LIVE_ENDPOINTS = [

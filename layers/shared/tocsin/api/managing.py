@@ -1,6 +1,7 @@
 """Managing: users, their devices, and API keys."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -39,6 +40,12 @@ class KeyBody(Closed):
     expires_at: Moment | None = None
     mode: Literal["live", "test"] = "live"
     rate_limit: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = None
+
+
+class RotateBody(Closed):
+    """How long the old key still works, so that its callers can change over: a day, up to 30, or not at all."""
+
+    overlap_seconds: Annotated[StrictInt, Field(ge=0, le=2_592_000)] = 86_400
 
 
 def put_user(call: Call) -> Response:
@@ -99,7 +106,9 @@ def delete_device(call: Call) -> Response:
 
 def post_key(call: Call) -> Response:
     body: KeyBody = call.request.parsed(KeyBody)
-    return _mint(call, body)
+    with tenant_transaction(call.conn, call.tenant_id):
+        key, plain = _make(call, body)
+    return Response(201, _shown_key(key) | {"key": plain})
 
 
 def list_keys(call: Call) -> Response:
@@ -111,21 +120,35 @@ def list_keys(call: Call) -> Response:
 
 
 def rotate_key(call: Call) -> Response:
-    """A new secret for the same rights. The old key works until it is revoked, so that callers can change over."""
+    """A new secret for the same rights. The old key ends after the overlap; a key is rotated once."""
+    body: RotateBody = call.request.parsed(RotateBody) if call.request.body else RotateBody()
     old = _key(call)
-    if not old.is_active:
-        raise Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
-    return _mint(
-        call,
-        KeyBody(
-            name=old.name,
-            producer=old.producer,
-            scopes=old.scopes,  # type: ignore[arg-type]
-            mode=old.mode,  # type: ignore[arg-type]
-            rate_limit=old.rate_limit,
-            expires_at=old.expires_at.isoformat() if old.expires_at else None,  # type: ignore[arg-type]
-        ),
+    same_rights = KeyBody(
+        name=old.name,
+        producer=old.producer,
+        scopes=old.scopes,  # type: ignore[arg-type]
+        mode=old.mode,  # type: ignore[arg-type]
+        rate_limit=old.rate_limit,
+        expires_at=old.expires_at.isoformat() if old.expires_at else None,  # type: ignore[arg-type]
     )
+    with tenant_transaction(call.conn, call.tenant_id):
+        new, plain = _make(call, same_rights)
+        ends_at = api_keys.replace(call.conn, call.tenant_id, old.id, new.id, overlap=timedelta(seconds=body.overlap_seconds))
+        if ends_at is None:
+            raise _not_rotatable(api_keys.find(call.conn, call.tenant_id, old.id) or old)
+        before = {"expires_at": old.expires_at.isoformat() if old.expires_at else None}
+        after = {"expires_at": ends_at.isoformat(), "replaced_by": str(new.id)}
+        audit.record(call, "rotate", "api_key", str(old.id), {"old": before, "new": after})
+    principals.forget()
+    return Response(201, _shown_key(new) | {"key": plain, "replaces": {"id": old.id, "expires_at": ends_at}})
+
+
+def _not_rotatable(key: ApiKey) -> Problem:
+    if not key.is_active:
+        return Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
+    if key.replaced_by:
+        return Problem(409, "already-rotated", "The key was rotated before", f"Rotate its successor, {key.replaced_by}, instead.")
+    return Problem(409, "expired", "The key has expired", "Make a new key instead.")
 
 
 def revoke_key(call: Call) -> Response:
@@ -137,32 +160,32 @@ def revoke_key(call: Call) -> Response:
     return Response(200, _shown_key(key) | {"is_active": False})
 
 
-def _mint(call: Call, body: KeyBody) -> Response:
+def _make(call: Call, body: KeyBody) -> tuple[ApiKey, str]:
+    """The key as it is kept, and as it is shown this once. Its audit row is written with it."""
     key_id = uuid7()
     minted = keys.mint(key_id, body.mode)
-    with tenant_transaction(call.conn, call.tenant_id):
-        api_keys.insert(
-            call.conn,
-            key_id=key_id,
-            tenant_id=call.tenant_id,
-            producer=body.producer,
-            name=body.name,
-            mode=body.mode,
-            key_prefix=minted.prefix,
-            key_hash=minted.hash,
-            scopes=sorted(set(body.scopes)),
-            rate_limit=body.rate_limit,
-            expires_at=body.expires_at,
-        )
-        stored = api_keys.find(call.conn, call.tenant_id, key_id)
-        audit.record(call, "create", "api_key", str(key_id), {"new": body.model_dump(mode="json")})
+    api_keys.insert(
+        call.conn,
+        key_id=key_id,
+        tenant_id=call.tenant_id,
+        producer=body.producer,
+        name=body.name,
+        mode=body.mode,
+        key_prefix=minted.prefix,
+        key_hash=minted.hash,
+        scopes=sorted(set(body.scopes)),
+        rate_limit=body.rate_limit,
+        expires_at=body.expires_at,
+    )
+    stored = api_keys.find(call.conn, call.tenant_id, key_id)
+    audit.record(call, "create", "api_key", str(key_id), {"new": body.model_dump(mode="json")})
     assert stored is not None  # noqa: S101 - inserted in the same transaction
-    return Response(201, _shown_key(stored) | {"key": minted.plain})
+    return stored, minted.plain
 
 
 def _external_id(call: Call) -> str:
     external_id = call.request.path_parameters.get("id", "")
-    if not 1 <= len(external_id) <= 255 or "\x00" in external_id:
+    if not 1 <= len(external_id) <= 255:
         raise problems.invalid("A user id has 1 to 255 characters.")
     return external_id
 
@@ -213,7 +236,7 @@ ENDPOINTS = [
         put_user,
         "Make a user known, or change one",
         body=UserBody,
-        answers={201: "A new user", 409: "Email or username taken", 422: "Not valid"},
+        answers={201: "A new user", 409: "Email or username taken"},
     ),
     Endpoint("GET /v1/users/{id}", "manage", get_user, "Show a user", answers={404: "No such user"}),
     Endpoint("GET /v1/users/{id}/devices", "manage", list_devices, "List devices", answers={404: "No such user"}),
@@ -223,7 +246,7 @@ ENDPOINTS = [
         put_device,
         "Register a device for push",
         body=DeviceBody,
-        answers={404: "No such user", 422: "Not valid"},
+        answers={404: "No such user"},
     ),
     Endpoint(
         "DELETE /v1/users/{id}/devices/{token}",
@@ -241,15 +264,16 @@ ENDPOINTS = [
         "Make an API key; it is shown once",
         success=201,
         body=KeyBody,
-        answers={422: "Not valid"},
     ),
     Endpoint(
         "POST /v1/api-keys/{id}/rotate",
         "admin",
         rotate_key,
-        "Make a new key with the same rights",
+        "Make a new key with the same rights; the old one ends after an overlap",
         success=201,
-        answers={404: "No such key", 409: "The key is revoked"},
+        body=RotateBody,
+        body_is_optional=True,
+        answers={404: "No such key", 409: "The key is revoked, expired, or was rotated before"},
     ),
     Endpoint("POST /v1/api-keys/{id}/revoke", "admin", revoke_key, "Switch a key off for good", answers={404: "No such key"}),
 ]

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the endpoints that serve."""
+"""The OpenAPI document, made from the endpoints that serve: also what the door itself refuses is read off them."""
 
 import re
 from typing import Any
@@ -27,14 +27,18 @@ _PROBLEM: dict[str, Any] = {
     },
 }
 
+_PROBLEM_CONTENT = {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}}
+
 
 def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     models = sorted({endpoint.body for endpoint in endpoints if endpoint.body}, key=lambda model: model.__name__)
     _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     paths: dict[str, Any] = {}
-    for endpoint in endpoints:
-        method, path = endpoint.route.split(" ", 1)
-        paths.setdefault(path, {})[method.lower()] = _operation(endpoint, path)
+    names = [endpoint.route.split(" ", 1)[1] for endpoint in endpoints]
+    for endpoint, path in zip(endpoints, names, strict=True):
+        method = endpoint.route.split(" ", 1)[0]
+        is_shared = any(_catches(path, other) for other in names)
+        paths.setdefault(path, {})[method.lower()] = _operation(endpoint, path, is_shared=is_shared)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tocsin", "version": "1", "description": "Notifications from your own AWS account."},
@@ -46,17 +50,40 @@ def document(endpoints: list[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint, path: str) -> dict[str, Any]:
-    answers = {str(endpoint.success): {"description": "Done", "content": {"application/json": {}}}}
-    problems = endpoint.answers | ({401: "No valid key", 403: "The key lacks the scope"} if endpoint.scope else {})
-    for status, description in sorted(problems.items()):
-        is_problem = status >= 400
-        content: dict[str, Any] = (
-            {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}}
-            if is_problem
-            else {"application/json": {}}
-        )
-        answers[str(status)] = {"description": description, "content": content}
+def _catches(path: str, other: str) -> bool:
+    """Whether a variable of this path takes the other path's name, as in /v1/inbox/{id} and /v1/inbox/live."""
+    ours, theirs = path.split("/"), other.split("/")
+    return path != other and len(ours) == len(theirs) and all(a == b or "{" in a for a, b in zip(ours, theirs, strict=True))
+
+
+def _refusals(endpoint: Endpoint, *, is_shared: bool) -> dict[int, str]:
+    """What the door answers by itself, before or instead of the endpoint."""
+    found: dict[int, str] = {}
+    if endpoint.scope:
+        found |= {401: "No valid key", 403: "The key lacks the scope", 503: "Cannot be reached just now; see Retry-After"}
+    if not endpoint.is_link:
+        found[422] = "A parameter is not valid, or not known"
+    if any(one["name"] == "cursor" for one in endpoint.parameters):
+        found[400] = "The cursor is not valid"
+    if endpoint.body:
+        found |= {400: "The body is not JSON", 413: "The body is too large", 415: "The body is of another type"}
+        found[422] = "The body or a parameter is not valid"
+    if is_shared:
+        found[405] = "The path is another one's, which does not take this method"
+    return found
+
+
+def _response(status: int, description: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+    if status in (204, 304):
+        return {"description": description}
+    if status >= 400:
+        return {"description": description, "content": _PROBLEM_CONTENT}
+    return {"description": description, "content": {kind: {} for kind in kinds}}
+
+
+def _operation(endpoint: Endpoint, path: str, *, is_shared: bool) -> dict[str, Any]:
+    told = {endpoint.success: "Done"} | _refusals(endpoint, is_shared=is_shared) | endpoint.answers
+    answers = {str(status): _response(status, words, endpoint.answer_types) for status, words in sorted(told.items())}
     operation: dict[str, Any] = {
         "summary": endpoint.summary,
         "operationId": endpoint.run.__name__,
@@ -76,5 +103,5 @@ def _operation(endpoint: Endpoint, path: str) -> dict[str, Any]:
         bodies: dict[str, Any] = {endpoint.media_type: {"schema": schema}}
         if endpoint.batch_media_type:
             bodies[endpoint.batch_media_type] = {"schema": {"type": "array", "items": schema}}
-        operation["requestBody"] = {"required": True, "content": bodies}
+        operation["requestBody"] = {"required": not endpoint.body_is_optional, "content": bodies}
     return operation

@@ -130,7 +130,7 @@ def delete_preference(visit: Visit) -> Response:
 
 def _thread(visit: Visit) -> tuple[str, str]:
     kind, thread_id = (visit.request.path_parameters.get(name, "") for name in ("kind", "id"))
-    if not 1 <= len(kind) <= 64 or not 1 <= len(thread_id) <= 255 or "\x00" in kind + thread_id:
+    if not 1 <= len(kind) <= 64 or not 1 <= len(thread_id) <= 255:
         raise problems.invalid("A thread has a kind of 1 to 64 characters and an id of 1 to 255.")
     return kind, thread_id
 
@@ -140,7 +140,7 @@ def _rule(visit: Visit) -> tuple[str, str]:
     if channel not in CHANNELS:
         raise problems.not_found(f"channel; there are {', '.join(CHANNELS)}")
     if len(notification_type) > 100:
-        raise problems.invalid("`type` has at most 100 characters.")
+        raise problems.invalid_parameter("type", "has at most 100 characters")
     return channel, notification_type
 
 

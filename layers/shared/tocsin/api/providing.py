@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
 from tocsin import audit, problems, sealing
@@ -14,6 +15,8 @@ from tocsin.intents import Closed
 from tocsin.settings import settings
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
+
+log = Logger(child=True)
 
 CHANNELS = {"ses": "email", "sendgrid": "email", "sns": "", "twilio": "sms", "fcm": "push"}
 _NEEDS_KEY = ("sendgrid", "twilio", "fcm")
@@ -105,7 +108,12 @@ def delete_provider(call: Call) -> Response:
 def _sealed(call: Call, config_id: UUID, name: str, value: str | None) -> bytes | None:
     if value is None:
         return None
-    return sealing.seal(value, tenant_id=call.tenant_id, purpose=f"provider:{config_id}:{name}", key_arn=settings().data_key_arn)
+    purpose = f"provider:{config_id}:{name}"
+    try:
+        return sealing.seal(value, tenant_id=call.tenant_id, purpose=purpose, key_arn=settings().data_key_arn)
+    except sealing.CannotSeal as error:
+        log.error("a secret cannot be sealed", extra={"request_id": call.request.request_id, "error": str(error)})
+        raise problems.unavailable("Secrets cannot be sealed just now.") from None
 
 
 def _plain(row: ProviderConfig) -> dict[str, Any]:
@@ -130,7 +138,6 @@ ENDPOINTS = [
         "Add a provider; its secrets are never shown again",
         success=201,
         body=ProviderBody,
-        answers={422: "Not valid"},
     ),
     Endpoint(
         "PATCH /v1/providers/{id}",
@@ -138,7 +145,7 @@ ENDPOINTS = [
         patch_provider,
         "Change priority, rate, timeout or whether it is active",
         body=ProviderChange,
-        answers={404: "No such provider", 422: "Not valid"},
+        answers={404: "No such provider"},
     ),
     Endpoint(
         "DELETE /v1/providers/{id}",

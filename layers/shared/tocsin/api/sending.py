@@ -15,6 +15,7 @@ from tocsin.accept import (
     End,
     KeyReused,
     MissingVariables,
+    NothingToSay,
     Refused,
     UnknownTemplate,
     UnknownUsers,
@@ -29,6 +30,7 @@ from tocsin.settings import settings
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 _LIMIT = "intents"
+_TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
 
 
 class BatchItem(Intent):
@@ -80,7 +82,7 @@ def post_cancel(call: Call) -> Response:
     if cancelled is None:
         raise problems.not_found("notification")
     if cancelled.is_too_late:
-        raise Problem(409, "too-late", "It is too late to cancel", "Every route has ended or is in the provider's hands.")
+        raise Problem(409, "too-late", "It is too late to cancel", _TOO_LATE)
     counts = {"stopped": cancelled.stopped, "too_late": cancelled.too_late}
     return Response(200, {"notification_id": notification_id, "status": "cancelled"} | counts)
 
@@ -181,6 +183,14 @@ def _refusal(end: Refused) -> Problem:
             return Problem(
                 422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
             )
+        case NothingToSay():
+            return Problem(
+                422,
+                "nothing-to-say",
+                "There is nothing to say",
+                "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
+                [{"pointer": "/payload", "message": "has no words"}],
+            )
         case UnknownUsers():
             return _unknown_users(end)
 
@@ -226,7 +236,7 @@ ENDPOINTS = [
         "Ask for a notification",
         success=202,
         body=Intent,
-        answers={409: "The key is in flight", 413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        answers={400: "Not JSON, or without a valid Idempotency-Key", 409: "The key is in flight", 429: "Rate limited"},
         parameters=[_KEY_HEADER],
     ),
     Endpoint(
@@ -235,7 +245,7 @@ ENDPOINTS = [
         post_batch,
         "Ask for up to 500 notifications in one transaction",
         body=Batch,
-        answers={413: "Too large", 415: "Not JSON", 422: "Not valid", 429: "Rate limited"},
+        answers={409: "A key is in flight", 429: "Rate limited"},
     ),
     Endpoint(
         "POST /v1/notifications/{id}/cancel",

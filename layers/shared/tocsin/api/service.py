@@ -1,11 +1,11 @@
 """The service itself: is it up, is it ready, what does it offer; and what to say about everything else."""
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from psycopg import Connection
+from psycopg import errors
 
 from tocsin import database, problems
 from tocsin.http import Endpoint, Request, Response
@@ -18,13 +18,15 @@ def get_health(request: Request) -> Response:
 
 
 def get_ready(request: Request) -> Response:
-    def check(conn: Connection[Any]) -> Response:
-        applied = migrations.latest(conn)
-        if applied != migrations.EXPECTED:
-            raise problems.unavailable("The database schema is not the one this version needs.", retry_after=10)
-        return Response(200, {"status": "ready", "schema": applied})
-
-    return database.run(check)
+    """Ready when the schema has all that this code needs; what a newer release added to it does not matter."""
+    behind = problems.unavailable("The database schema is not the one this version needs.", retry_after=10)
+    try:
+        schema = database.run(migrations.schema)
+    except (errors.UndefinedTable, errors.InsufficientPrivilege):  # no migration has been here yet, or none that lets us look
+        raise behind from None
+    if not schema.has_expected:
+        raise behind
+    return Response(200, {"status": "ready", "schema": schema.latest})
 
 
 def get_openapi(request: Request) -> Response:
@@ -35,19 +37,24 @@ def get_openapi(request: Request) -> Response:
 
 def otherwise(request: Request) -> Response:
     """No route matched: say whether the path is unknown or only the method is."""
-    allowed = [method for method, pattern in _patterns() if pattern.fullmatch(request.path)]
-    if allowed and request.method == "OPTIONS":
+    methods = methods_at(request.path)
+    allowed = ", ".join(sorted(methods))
+    if methods and request.method == "OPTIONS":
         # API Gateway answers preflights itself, but hands them on where a catch-all route takes every method
-        return Response(204, None, {"Allow": ", ".join(sorted(set(allowed)))})
-    if allowed:
+        return Response(204, None, {"Allow": allowed})
+    if methods and request.method not in methods:
         raise Problem(
-            405,
-            "method-not-allowed",
-            "The method is not allowed here",
-            f"This path takes {', '.join(sorted(set(allowed)))}.",
-            headers={"Allow": ", ".join(sorted(set(allowed)))},
+            405, "method-not-allowed", "The method is not allowed here", f"This path takes {allowed}.", headers={"Allow": allowed}
         )
+    if request.path.endswith("/") and methods_at(request.path.rstrip("/")):
+        raise problems.not_found("resource; leave out the slash at the end of the path")
     raise problems.not_found("resource; GET /v1/openapi.json lists what there is")
+
+
+def methods_at(path: str) -> set[str]:
+    """What the path takes, whichever door serves it. Where several fit, the one with the most of its names spelt out counts."""
+    fitting = [one for one in _places() if one.pattern.fullmatch(path)]
+    return min(fitting, key=lambda one: one.variables).methods if fitting else set()
 
 
 def every_endpoint() -> list[Endpoint]:
@@ -70,10 +77,31 @@ def every_endpoint() -> list[Endpoint]:
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A path of the API with all its methods. `variables` says which of its segments are not spelt out, from left to right."""
+
+    pattern: re.Pattern[str]
+    variables: list[bool]
+    methods: set[str]
+
+
 @cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    pairs = (endpoint.route.split(" ", 1) for endpoint in every_endpoint())
-    return [(method, re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)))) for method, path in pairs]
+def _places() -> list[_Place]:
+    by_path: dict[str, set[str]] = {}
+    for endpoint in every_endpoint():
+        method, path = endpoint.route.split(" ", 1)
+        by_path.setdefault(path, set()).add(method)
+    for endpoint in ENDPOINTS:
+        by_path[endpoint.route.split(" ", 1)[1]].add("HEAD")  # this door takes what no route does, HEAD with it
+    return [
+        _Place(
+            re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))),
+            [segment.startswith("{") for segment in path.split("/")],
+            methods,
+        )
+        for path, methods in by_path.items()
+    ]
 
 
 ENDPOINTS = [

@@ -1,9 +1,11 @@
 """Suppressing: whom not to write to, by hand and by one click."""
 
-import html
+import base64
+import hashlib
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
+from aws_lambda_powertools import Logger
 from psycopg import Connection
 from pydantic import Field
 
@@ -16,6 +18,17 @@ from tocsin.problems import Problem
 from tocsin.store import suppressions
 from tocsin.store.suppressions import Suppression
 
+log = Logger(child=True)
+_CHANNELS = ("email", "sms")
+_STYLE = (
+    "body { font: 18px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 15vh auto; padding: 0 1rem; } "
+    "button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .5rem; background: #2456a6; color: #fff; }"
+)
+_POLICY = (
+    f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
 
 class SuppressionBody(Closed):
     channel: Literal["email", "sms"]
@@ -24,12 +37,12 @@ class SuppressionBody(Closed):
 
 
 def list_suppressions(call: Call) -> Response:
-    query = call.request.query
+    channel, address = call.request.query.get("channel"), call.request.query.get("address")
+    if channel is not None and channel not in _CHANNELS:
+        raise problems.invalid_parameter("channel", f"must be one of {', '.join(_CHANNELS)}")
     limit, after = paging.limit_of(call.request), paging.cursor_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
-        rows = suppressions.list_page(
-            call.conn, call.tenant_id, channel=query.get("channel"), address=query.get("address"), limit=limit + 1, after=after
-        )
+        rows = suppressions.list_page(call.conn, call.tenant_id, channel=channel, address=address, limit=limit + 1, after=after)
     return paging.page(rows, limit, shown=asdict, place=lambda row: (row.created_at, row.id))
 
 
@@ -80,11 +93,10 @@ def _find(call: Call) -> Suppression:
 
 def get_unsubscribe(request: Request) -> Response:
     """A page that asks; reading it changes nothing, so that a mail scanner following links unsubscribes nobody."""
-    action = html.escape(request.path)
     return _page(
         "Unsubscribe?",
-        f"""<p>This stops emails of this kind, or about this thread.</p>
-        <form method="post" action="{action}"><button>Unsubscribe</button></form>""",
+        """<p>This stops emails of this kind, or about this thread.</p>
+        <form method="post"><button>Unsubscribe</button></form>""",  # without an action: to where the page came from
     )
 
 
@@ -94,31 +106,31 @@ def post_unsubscribe(request: Request) -> Response:
     def act(conn: Connection[Any]) -> bool:
         return unsubscribe.unsubscribe(conn, request.path_parameters.get("token", ""))
 
-    database.run(act)
+    try:
+        database.run(act)
+    except unsubscribe.SecretUnavailable as error:
+        log.error("the secret of the links cannot be read", extra={"request_id": request.request_id, "error": str(error)})
+        raise problems.unavailable("The link cannot be checked just now.") from None
     return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")
 
 
 def _page(title: str, content: str) -> Response:
     page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <meta name="robots" content="noindex">
-        <style>body {{ font: 18px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 15vh auto; padding: 0 1rem; }}
-        button {{ font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .5rem; background: #2456a6; color: #fff; }}
-        </style><main><h1>{title}</h1>{content}</main></html>"""
+        <meta name="robots" content="noindex"><style>{_STYLE}</style><main><h1>{title}</h1>{content}</main></html>"""
     return Response(
         200,
         page,
         {
             "Content-Type": "text/html; charset=utf-8",
-            "Cache-Control": "no-store",
             "Referrer-Policy": "no-referrer",
-            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+            "Content-Security-Policy": _POLICY,
         },
     )
 
 
 _FILTERS: list[dict[str, Any]] = [
-    {"name": "channel", "in": "query", "schema": {"enum": ["email", "sms"]}},
+    {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}},
     {"name": "address", "in": "query", "schema": {"type": "string"}},
 ]
 _REASON: list[dict[str, Any]] = [{"name": "reason", "in": "query", "schema": {"type": "string"}}]
@@ -138,7 +150,6 @@ ENDPOINTS = [
         "Suppress an address",
         success=201,
         body=SuppressionBody,
-        answers={422: "Not valid"},
     ),
     Endpoint(
         "DELETE /v1/suppressions/{id}",
@@ -147,11 +158,28 @@ ENDPOINTS = [
         "Lift a suppression",
         success=204,
         parameters=_REASON,
-        answers={404: "No such suppression", 422: "A complaint needs a reason"},
+        answers={404: "No such suppression", 422: "A complaint needs a reason, or a parameter is not valid"},
     ),
 ]
 
+_HTML = ("text/html",)
+
 PUBLIC_ENDPOINTS = [
-    Endpoint("GET /u/{token}", None, get_unsubscribe, "The page of an unsubscribe link; changes nothing"),
-    Endpoint("POST /u/{token}", None, post_unsubscribe, "One-click unsubscribe (RFC 8058)"),
+    Endpoint(
+        "GET /u/{token}",
+        None,
+        get_unsubscribe,
+        "The page of an unsubscribe link; changes nothing",
+        answer_types=_HTML,
+        is_link=True,
+    ),
+    Endpoint(
+        "POST /u/{token}",
+        None,
+        post_unsubscribe,
+        "One-click unsubscribe (RFC 8058)",
+        answers={503: "It cannot be noted just now; try again later"},
+        answer_types=_HTML,
+        is_link=True,
+    ),
 ]

@@ -51,10 +51,11 @@ def _single(call: Call) -> Any:
     if request.media_type == STRUCTURED:
         return request.json(STRUCTURED)
     if cloud_events.is_binary(request.headers):
-        event = cloud_events.from_headers(request.headers, _data(request))
-        if any("\x00" in value for value in event.values() if isinstance(value, str)):
-            raise problems.invalid("An attribute holds the character U+0000.")
-        return event
+        data = _data(request)
+        try:
+            return cloud_events.from_headers(request.headers, data)
+        except ValueError as error:
+            raise problems.invalid(str(error)) from None
     raise Problem(
         415,
         "unsupported-media-type",
@@ -125,9 +126,7 @@ ENDPOINTS = [
         answers={
             200: "A batch: one result for each event",
             409: "The same event is in flight",
-            413: "Too large",
             415: "Not a CloudEvent",
-            422: "Not valid",
             429: "Rate limited",
         },
     ),

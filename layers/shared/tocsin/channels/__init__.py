@@ -1,7 +1,7 @@
 """The ways out: one small Protocol, one module per provider."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -9,10 +9,8 @@ from psycopg import Connection
 
 from tocsin.outcomes import Outcome
 from tocsin.rendering import Content
-from tocsin.store.lanes import Lane
 from tocsin.store.outbox import Claimed
 
-NO_WAY_PAUSE = timedelta(minutes=5)
 PROVIDER_TIMEOUT = timedelta(seconds=13)  # connect 3 s + read 10 s, as in aws.py
 
 
@@ -78,26 +76,8 @@ class Ways:
     def of(self, tenant_id: UUID, channel: str) -> list[Way]:
         return self.default.get(channel, [])
 
-    def choose(self, one: Claimed, troubled: dict[str, Lane]) -> tuple[Way, Lane | None]:
-        """The first way whose lane is open (failover); else the first that only fails a lot; else the one that reopens first.
-
-        The lane is returned when it is closed, so that the gate defers."""
+    def serving(self, one: Claimed) -> list[Way]:
+        """The ways that can take this message."""
         if one.mode == "test":
-            return self.sandbox, None
-        ways = [way for way in self.of(one.tenant_id, one.channel or "") if way.serves(one.device_platform)]
-        lanes = [(way, troubled.get(way.channel.lane)) for way in ways]
-        for way, lane in lanes:
-            if lane is None or not lane.is_closed:
-                return way, None
-        for way, lane in lanes:
-            if lane is not None and lane.state == "broken":
-                return way, None
-        if not lanes:
-            return self.sandbox, _no_way(one)
-        return min(lanes, key=lambda pair: pair[1].resume_at if pair[1] else datetime.min.replace(tzinfo=UTC))
-
-
-def _no_way(one: Claimed) -> Lane:
-    """A tenant has switched off every provider of a channel: its messages wait, as behind a lane that is stopped."""
-    resume_at = one.claimed_at + NO_WAY_PAUSE
-    return Lane("none", "stopped", "no active provider", resume_at, is_closed=True, updated_at=one.claimed_at)
+            return [self.sandbox]
+        return [way for way in self.of(one.tenant_id, one.channel or "") if way.serves(one.device_platform)]

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from tocsin.channels import Credentials, Message, fcm_access, web_errors
 from tocsin.channels.web import CONNECT_SECONDS, Reply
 from tocsin.channels.web_errors import A, C, H, P, T
-from tocsin.channels.words import fit
+from tocsin.channels.words import push_words
 from tocsin.outcomes import Accepted, Failure, Outcome
 
 BASE_URL = "https://fcm.googleapis.com"
@@ -74,9 +74,9 @@ class FcmPush:
 
 
 def _push(message: Message) -> dict[str, Any]:
-    """The words, and the tags as data for the app; all within the 4 KiB that FCM takes."""
-    shown = {"title": fit(message.content.title, 400), "body": fit(message.content.text, 2_400)}
-    return {"token": message.device_token, "notification": shown, "data": message.tags}
+    """The words, and the tags and the link as data for the app; all within the 4 KiB that FCM takes."""
+    link = {"url": message.content.url} if message.content.url else {}
+    return {"token": message.device_token, "notification": push_words(message.content), "data": message.tags | link}
 
 
 def _outcome(reply: Reply, recipient: str) -> Outcome:

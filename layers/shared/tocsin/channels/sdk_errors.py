@@ -90,6 +90,7 @@ SNS = _ANY_SERVICE | {
 }
 
 _BY_SERVICE = {"ses": SES, "sns": SNS}
+_TIMED_OUT = {"ReadTimeoutError", "ConnectTimeoutError"}
 _DEVICE_GONE = {"EndpointDisabled", "EndpointDisabledException", "NotFound", "NotFoundException"}
 _OPTED_OUT = {"OptedOut", "OptedOutException"}
 
@@ -122,7 +123,7 @@ def classify_preparation(service: str, error: Exception) -> Failure:
     """An error of a call that sends nothing (making a push endpoint): never ambiguous, and never the device's fault."""
     failure = classify(service, error)
     kind = {A: T}.get(failure.kind, C if failure.device_gone else failure.kind)
-    return Failure(kind, failure.code, failure.message, failure.retry_after, failure.pause)
+    return Failure(kind, failure.code, failure.message, failure.retry_after, failure.pause, timed_out=failure.timed_out)
 
 
 def _from_service(service: str, response: dict[str, Any]) -> Failure:
@@ -151,7 +152,8 @@ def _from_sdk(error: Exception) -> Failure:
         return Failure(T, type(error).__name__, _safe(error))
     for cls in type(error).__mro__:
         if cls.__name__ in _LOCAL:
-            return Failure(_LOCAL[cls.__name__], type(error).__name__, _safe(error))
+            timed_out = cls.__name__ in _TIMED_OUT
+            return Failure(_LOCAL[cls.__name__], type(error).__name__, _safe(error), timed_out=timed_out)
     return Failure(A, type(error).__name__, _safe(error))
 
 

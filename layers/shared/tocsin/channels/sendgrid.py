@@ -8,6 +8,7 @@ from typing import Any
 from tocsin.channels import Credentials, Message, web_errors
 from tocsin.channels.web import Reply
 from tocsin.channels.web_errors import C, H
+from tocsin.channels.words import email_text
 from tocsin.outcomes import Accepted, Failure, Outcome
 
 BASE_URL = "https://api.sendgrid.com"
@@ -44,7 +45,7 @@ class SendGridEmail:
 
     def _mail(self, message: Message) -> dict[str, Any]:
         sender = {"email": self.config["from_email"], "name": self.config.get("from_name")}
-        bodies = (("text/plain", message.content.text), ("text/html", message.content.html))
+        bodies = (("text/plain", email_text(message.content)), ("text/html", message.content.html))
         mail: dict[str, Any] = {
             "personalizations": [{"to": [{"email": message.email}]}],
             "from": {name: value for name, value in sender.items() if value},

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tocsin.channels import Message, sdk_errors
+from tocsin.channels.words import email_text
 from tocsin.outcomes import Accepted, Outcome
 
 
@@ -33,7 +34,7 @@ def _simple(message: Message) -> dict[str, Any]:
     content: dict[str, Any] = {
         "Subject": {"Data": message.content.title, "Charset": "UTF-8"},
         "Body": {
-            "Text": {"Data": message.content.text, "Charset": "UTF-8"},
+            "Text": {"Data": email_text(message.content), "Charset": "UTF-8"},
             "Html": {"Data": message.content.html, "Charset": "UTF-8"},
         },
     }

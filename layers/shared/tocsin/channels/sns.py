@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tocsin.channels import Message, sdk_errors
-from tocsin.channels.words import fit, sms_text
+from tocsin.channels.words import push_words, sms_text
 from tocsin.outcomes import Accepted, Failure, FailureClass, Outcome
 
 MAX_SMS = 1_600  # what SNS takes, in characters
@@ -66,11 +66,12 @@ class SnsPush:
 
 
 def _push_body(message: Message) -> str:
-    """The words for each platform, which takes at most 4 KiB of JSON."""
-    title, text = fit(message.content.title, 400), fit(message.content.text, 2_400)
-    apns = _json({"aps": {"alert": {"title": title, "body": text}}})
-    fcm = _json({"fcmV1Message": {"message": {"notification": {"title": title, "body": text}}}})
-    return _json({"default": text, "APNS": apns, "APNS_SANDBOX": apns, "GCM": fcm})
+    """The words for each platform, which takes at most 4 KiB of JSON, and the link as data for the app."""
+    words = push_words(message.content)
+    link = {"url": message.content.url} if message.content.url else {}
+    apns = _json({"aps": {"alert": words}} | link)
+    fcm = _json({"fcmV1Message": {"message": {"notification": words} | ({"data": link} if link else {})}})
+    return _json({"default": words.get("body") or words["title"], "APNS": apns, "APNS_SANDBOX": apns, "GCM": fcm})
 
 
 def _json(value: object) -> str:

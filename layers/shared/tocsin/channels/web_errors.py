@@ -44,7 +44,8 @@ def ask(url: str, *, headers: dict[str, str], body: bytes, timeout: float) -> Re
     try:
         return web.post(url, headers=headers, body=body, timeout=timeout)
     except web.WebFailure as failure:
-        return Failure(T if failure.phase == "connect" else A, failure.code, failure.message)
+        kind = T if failure.phase == "connect" else A
+        return Failure(kind, failure.code, failure.message, timed_out=failure.code == "TimeoutError")
     except ValueError:  # everything but the configuration was made by us, and can be written
         return Failure(C, "BadConfiguration", "the credentials or the address cannot be part of a request")
     except Exception as error:  # every way to fail has a class

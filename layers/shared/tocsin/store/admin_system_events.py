@@ -27,13 +27,14 @@ def raise_once(
     )
 
 
-def resolve(conn: Connection[Any], *, subject: str) -> None:
+def resolve_reopened(conn: Connection[Any]) -> None:
+    """The trouble of lanes that are open is over, whoever opened them."""
     conn.execute(
         """
         UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now()
-        WHERE subject = %(subject)s AND tenant_id IS NULL AND NOT is_resolved
-        """,
-        {"subject": subject},
+        WHERE event_type IN ('lane_stopped', 'quota_reached', 'breaker_opened') AND tenant_id IS NULL AND NOT is_resolved
+          AND NOT EXISTS (SELECT FROM lanes WHERE lanes.lane = admin_system_events.subject)
+        """
     )
 
 

@@ -1,7 +1,7 @@
 """Who may call, and as whom."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +23,7 @@ class ApiKey:
     expires_at: datetime | None
     last_used_at: datetime | None
     created_at: datetime
+    replaced_by: UUID | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def find(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> ApiKey | None:
         .execute(
             """
             SELECT id, tenant_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
-                   last_used_at, created_at
+                   last_used_at, created_at, replaced_by
             FROM api_keys
             WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s
             """,
@@ -117,7 +118,7 @@ def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, after: tupl
         .execute(
             """
             SELECT id, tenant_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
-                   last_used_at, created_at
+                   last_used_at, created_at, replaced_by
             FROM api_keys
             WHERE tenant_id = %(tenant_id)s
               AND (%(after_at)s::timestamptz IS NULL OR (created_at, id) < (%(after_at)s, %(after_id)s))
@@ -133,6 +134,22 @@ def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, after: tupl
         )
         .fetchall()
     )
+
+
+def replace(conn: Connection[Any], tenant_id: UUID, key_id: UUID, successor_id: UUID, *, overlap: timedelta) -> datetime | None:
+    """Let the key end when the overlap does, or when it was to end anyway, and return when that is.
+
+    None, and nothing changed, when it has no rights left to hand on: it was revoked, replaced before, or has run out."""
+    row = conn.execute(
+        """
+        UPDATE api_keys SET replaced_by = %(successor_id)s, expires_at = LEAST(expires_at, tocsin_now() + %(overlap)s)
+        WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s AND is_active AND replaced_by IS NULL
+          AND (expires_at IS NULL OR expires_at > tocsin_now())
+        RETURNING expires_at
+        """,
+        {"tenant_id": tenant_id, "key_id": key_id, "successor_id": successor_id, "overlap": overlap},
+    ).fetchone()
+    return row[0] if row else None
 
 
 def revoke(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> None:

@@ -9,6 +9,8 @@ from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
+CUT_OFF = "the worker ended before the provider's answer was recorded"
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -26,7 +28,9 @@ class Opened:
 
 
 def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUID) -> Cursor[Opened]:
-    """Count and record the tries that are about to be made. What is not returned is not ours any more: do not send it."""
+    """Count and record the tries that are about to be made. What is not returned is not ours any more: do not send it.
+
+    A try that follows one in doubt may be a second copy: that is on record before it is sent."""
     return conn.cursor(row_factory=class_row(Opened)).execute(
         """
             WITH opening AS (
@@ -42,12 +46,19 @@ def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUI
                 RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
                           outbox.last_attempt_no, outbox.attempt_count, opening.provider, opening.supersedes
             ), superseded AS (
-                UPDATE attempts SET outcome = 'unknown', finished_at = COALESCE(finished_at, tocsin_now())
+                UPDATE attempts
+                SET outcome = 'unknown', finished_at = COALESCE(finished_at, tocsin_now()),
+                    error_classification = 'ambiguous', error_message = %(cut_off)s
                 FROM opened
                 WHERE opened.supersedes IS NOT NULL
                   AND attempts.notification_id = opened.notification_id AND attempts.route_id = opened.route_id
                   AND attempts.generation = opened.generation AND attempts.attempt_no = opened.supersedes
                   AND attempts.outcome IS NULL
+            ), doubted AS (
+                UPDATE routes SET duplicate_suspected = true
+                FROM opened
+                WHERE opened.supersedes IS NOT NULL
+                  AND routes.notification_id = opened.notification_id AND routes.route_id = opened.route_id
             ), attempt AS (
                 INSERT INTO attempts (
                     notification_id, route_id, generation, attempt_no, tenant_id, provider, started_at)
@@ -61,6 +72,7 @@ def open_all(conn: Connection[Any], openings: list[Opening], *, lease_token: UUI
                 [{"outbox_id": str(one.outbox_id), "provider": one.provider, "supersedes": one.supersedes} for one in openings]
             ),
             "lease_token": lease_token,
+            "cut_off": CUT_OFF,
         },
     )
 

@@ -64,10 +64,13 @@ def insert_unless_known(
             INSERT INTO domain_events (
                 tenant_id, event_id, type, source, scope, thread_kind, thread_id, actor_user_id, data, notification_id, mode,
                 request_id, trace_id, occurred_at, recorded_at)
-            SELECT %(tenant_id)s, event_id, type, source, scope, thread_kind, thread_id, users.id, data, notification_id,
+            SELECT %(tenant_id)s, event_id, type, source, scope, thread_kind, thread_id, actor.id, data, notification_id,
                    %(mode)s, %(request_id)s, %(trace_id)s, COALESCE(occurred_at, tocsin_now()), tocsin_now()
             FROM event
-            LEFT JOIN users ON users.tenant_id = %(tenant_id)s AND users.external_id = event.actor
+            LEFT JOIN LATERAL (
+                -- LIMIT: one probe of the index each; as a join it would read the whole table
+                SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id = event.actor LIMIT 1
+            ) AS actor ON true
             ORDER BY n
             ON CONFLICT (tenant_id, source, event_id) DO NOTHING
             RETURNING notification_id, recorded_at
@@ -213,7 +216,7 @@ def fan_out(
                        'assign', domain_events.data -> 'assignees',
                        'author', CASE WHEN jsonb_typeof(domain_events.data -> 'author') = 'string'
                                       THEN jsonb_build_array(domain_events.data -> 'author') END)) AS named,
-                   jsonb_strip_nulls(jsonb_build_object('url', domain_events.data -> 'url')) AS summary,
+                   jsonb_strip_nulls(jsonb_build_object('url', NULLIF(domain_events.data ->> 'url', ''))) AS summary,
                    routing.rules, routing.overrides, routing.subscribe_actor,
                    kind.template, COALESCE(kind.priority, 'normal') AS priority,
                    domain_events.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at
@@ -243,20 +246,26 @@ def fan_out(
             -- who is named or acts takes part from now on
             SELECT batch.place, batch.tenant_id, batch.thread_kind, batch.thread_id, part.user_id, part.reason, part.rank
             FROM batch CROSS JOIN LATERAL (
-                SELECT users.id AS user_id, role.reason,
+                SELECT named.id AS user_id, role.reason,
                        array_position(ARRAY['mention', 'review_requested', 'assign', 'author'], role.reason) AS rank
                 FROM jsonb_each(batch.named) AS role (reason, members)
                 CROSS JOIN LATERAL jsonb_array_elements_text(role.members) AS member (external_id)
-                JOIN users ON users.tenant_id = batch.tenant_id AND users.external_id = member.external_id
+                CROSS JOIN LATERAL (
+                    -- LIMIT, here and below: one probe of the index each; as a join it would read the whole table
+                    SELECT id FROM users WHERE tenant_id = batch.tenant_id AND external_id = member.external_id LIMIT 1
+                ) AS named
                 UNION ALL
                 SELECT batch.actor_user_id, 'comment', 5
                 WHERE batch.actor_user_id IS NOT NULL AND batch.subscribe_actor
             ) AS part
-            WHERE batch.thread_id IS NOT NULL AND batch.rules IS NOT NULL
-              AND NOT EXISTS (
-                  SELECT FROM notification_threads AS known
-                  WHERE known.tenant_id = batch.tenant_id AND known.user_id = part.user_id
-                    AND known.thread_kind = batch.thread_kind AND known.thread_id = batch.thread_id)
+            LEFT JOIN LATERAL (
+                SELECT true AS is_there
+                FROM notification_threads AS thread
+                WHERE thread.tenant_id = batch.tenant_id AND thread.user_id = part.user_id
+                  AND thread.thread_kind = batch.thread_kind AND thread.thread_id = batch.thread_id
+                LIMIT 1
+            ) AS known ON true
+            WHERE batch.thread_id IS NOT NULL AND batch.rules IS NOT NULL AND known.is_there IS NULL
         ), progress AS (
             SELECT place, count(*) AS candidates, (array_agg(user_id ORDER BY user_id DESC))[1] AS last_user_id
             FROM candidate
@@ -276,12 +285,17 @@ def fan_out(
             FROM event CROSS JOIN LATERAL jsonb_each(event.rules) AS rule (reason, channels)
             WHERE event.is_whole OR %(page_of)s::uuid IS NOT NULL
         ), recipient AS MATERIALIZED (
-            SELECT event.place, candidate.user_id, candidate.reason, rule.channels, users.external_id, users.email, users.phone,
-                   users.locale
+            SELECT event.place, candidate.user_id, candidate.reason, rule.channels, person.external_id, person.email,
+                   person.phone, person.locale
             FROM event
             JOIN candidate USING (place)
             JOIN rule ON rule.place = event.place AND rule.reason = candidate.reason AND cardinality(rule.channels) > 0
-            JOIN users ON users.tenant_id = event.tenant_id AND users.id = candidate.user_id
+            CROSS JOIN LATERAL (
+                SELECT users.external_id, users.email, users.phone, users.locale
+                FROM users
+                WHERE users.tenant_id = event.tenant_id AND users.id = candidate.user_id
+                OFFSET 0  -- each by the index; as a join it may read all people of the tenant
+            ) AS person
             WHERE candidate.user_id IS DISTINCT FROM event.actor_user_id
               AND (NOT candidate.is_muted OR candidate.reason = ANY(event.overrides))
         ), taking_part AS (
@@ -362,8 +376,12 @@ def fan_out(
             FROM recipient
             JOIN event USING (place)
             CROSS JOIN LATERAL unnest(recipient.channels) AS way (channel)
-            LEFT JOIN devices ON way.channel = 'push' AND devices.tenant_id = event.tenant_id
-                AND devices.user_id = recipient.user_id AND devices.enabled
+            LEFT JOIN LATERAL (
+                SELECT id
+                FROM devices
+                WHERE way.channel = 'push' AND tenant_id = event.tenant_id AND user_id = recipient.user_id AND enabled
+                OFFSET 0
+            ) AS devices ON true
             LEFT JOIN LATERAL (
                 SELECT templates.id
                 FROM templates
@@ -411,6 +429,7 @@ def fan_out(
                    jsonb_build_object('event', id), tocsin_now(), 5, 'exponential', 5000
             FROM event
             WHERE NOT is_whole AND %(page_of)s::uuid IS NULL
+            ON CONFLICT (id) DO NOTHING  -- after a restore the cursor may pass it once more
             RETURNING id, tenant_id
         ), told AS (
             SELECT event.id, count(recipient.user_id)::integer AS recipients

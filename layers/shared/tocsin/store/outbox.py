@@ -89,6 +89,14 @@ class Claimed:
     open_attempt_outcome: str | None
     open_attempt_provider: str | None
     open_attempt_message_id: str | None
+    # of the wait for a lane
+    waits_for: str | None
+    created_at: datetime
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether an earlier attempt may have arrived: its answer is missing, or another attempt was made because it was."""
+        return self.attempt_open or bool(self.duplicate_suspected)
 
 
 def need_not_last(conn: Connection[Any]) -> None:
@@ -147,7 +155,7 @@ def claim(
                    routes.duplicate_suspected, claimed.attempt_open, claimed.last_attempt_no,
                    telling.attempt_no AS open_attempt_no, telling.started_at AS open_attempt_started_at,
                    telling.outcome AS open_attempt_outcome, telling.provider AS open_attempt_provider,
-                   telling.provider_message_id AS open_attempt_message_id
+                   telling.provider_message_id AS open_attempt_message_id, claimed.waits_for, claimed.created_at
             FROM claimed
             JOIN records ON records.notification_id = claimed.notification_id
             LEFT JOIN routes ON routes.notification_id = claimed.notification_id AND routes.route_id = claimed.route_id
@@ -400,7 +408,7 @@ def measure(conn: Connection[Any]) -> Backlog:
 
 
 def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> list[str]:
-    """Take back the deliveries of a notification that no attempt was opened for, and return their route ids.
+    """Take back the deliveries of a notification that surely were not sent, and return their route ids.
 
     An attempt being opened right now wins or loses on the row lock: its route is then not among these, or it finds no row."""
     rows = conn.execute(
@@ -409,7 +417,8 @@ def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID)
         USING routes
         WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s
           AND routes.status IN ('pending', 'failed')
-          AND outbox.tenant_id = %(tenant_id)s AND outbox.id = routes.outbox_id AND NOT outbox.attempt_open
+          AND outbox.tenant_id = %(tenant_id)s AND outbox.id = routes.outbox_id
+          AND NOT outbox.attempt_open AND NOT routes.duplicate_suspected
         RETURNING routes.route_id
         """,
         {"tenant_id": tenant_id, "notification_id": notification_id},
@@ -469,6 +478,62 @@ def hurry_answered(conn: Connection[Any], ids: list[UUID]) -> None:
         """,
         {"ids": ids},
     )
+
+
+def bring_forward(conn: Connection[Any], lane: str, *, limit: int) -> Cursor[Due]:
+    """Make due what waits for a lane: up to the limit if it is open, as many as may go if it recovers, nothing if it is closed.
+
+    Each tenant that waits gets the same share, so that nobody waits behind another's millions. The cursor has what is to be
+    announced."""
+    return conn.cursor(row_factory=args_row(Due)).execute(
+        """
+        WITH RECURSIVE tenant (id) AS (
+            (SELECT tenant_id FROM outbox WHERE waits_for = %(lane)s ORDER BY tenant_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT tenant_id FROM outbox WHERE waits_for = %(lane)s AND tenant_id > tenant.id ORDER BY tenant_id LIMIT 1)
+            FROM tenant
+            WHERE tenant.id IS NOT NULL
+        ), room AS (
+            SELECT CASE WHEN lanes.lane IS NULL THEN %(limit)s
+                        WHEN lanes.state = 'slowed' AND lanes.resume_at <= tocsin_now() THEN lanes.probe_size
+                        ELSE 0 END AS messages
+            FROM (VALUES (%(lane)s)) AS asked (lane) LEFT JOIN lanes ON lanes.lane = asked.lane
+        ), due AS (
+            SELECT waiting.id
+            FROM (SELECT id FROM tenant WHERE id IS NOT NULL ORDER BY random()) AS tenant CROSS JOIN LATERAL (
+                SELECT outbox.id
+                FROM outbox
+                WHERE outbox.waits_for = %(lane)s AND outbox.tenant_id = tenant.id AND outbox.due_at > tocsin_now()
+                  AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
+                ORDER BY outbox.due_at
+                LIMIT (SELECT ceil(messages::float8 / (SELECT count(id) FROM tenant)) FROM room)
+                FOR UPDATE SKIP LOCKED
+            ) AS waiting
+            LIMIT (SELECT messages FROM room)
+        )
+        UPDATE outbox SET due_at = tocsin_now(), nudged_at = tocsin_now()
+        FROM due
+        WHERE outbox.id = due.id
+        RETURNING outbox.id, outbox.queue, outbox.tenant_id
+        """,
+        {"lane": lane, "limit": limit},
+    )
+
+
+def find_reopened(conn: Connection[Any]) -> list[str]:
+    """The lanes that something waits for although they are open: their row is gone."""
+    rows = conn.execute(
+        """
+        WITH RECURSIVE waited (lane) AS (
+            SELECT min(waits_for) FROM outbox WHERE waits_for IS NOT NULL
+            UNION ALL
+            SELECT (SELECT min(waits_for) FROM outbox WHERE waits_for > waited.lane) FROM waited WHERE waited.lane IS NOT NULL
+        )
+        SELECT lane FROM waited
+        WHERE lane IS NOT NULL AND NOT EXISTS (SELECT FROM lanes WHERE lanes.lane = waited.lane)
+        """
+    ).fetchall()
+    return [row[0] for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

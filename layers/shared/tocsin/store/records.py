@@ -21,10 +21,11 @@ class Reserved:
     rate_used: int
     unknown_template: str | None
     missing_variables: list[str] | None
+    says_nothing: bool
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables)
+        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables or self.says_nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Reservation:
     request_fingerprint: bytes
     accepted_at: datetime
     is_expired: bool
+    is_fresh: bool  # of this minute: its first hint may not have been sent
 
 
 def reserve(
@@ -61,7 +63,9 @@ def reserve(
                 notification_type text, audience_kind text, recipient_user_ids jsonb, audience jsonb, payload jsonb,
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
-                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz)
+                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean)
+        -- Types, templates and users are looked up one by one. The planner takes a JSON parameter for thousands of rows and would
+        -- read the whole tables to join so many; LIMIT and OFFSET keep it from joining.
         ), resolved AS (
             -- what the intent does not say, its type says
             SELECT intent.n, COALESCE(intent.template, kind.template) AS template,
@@ -70,24 +74,34 @@ def reserve(
                    COALESCE(intent.expires_at, GREATEST(intent.send_at, tocsin_now())
                        + kind.expires_after_seconds * interval '1 second') AS expires_at
             FROM intent
-            LEFT JOIN notification_types AS kind
-                ON kind.tenant_id = %(tenant_id)s AND kind.name = intent.notification_type
+            LEFT JOIN LATERAL (
+                SELECT * FROM notification_types
+                WHERE tenant_id = %(tenant_id)s AND name = intent.notification_type
+                LIMIT 1
+            ) AS kind ON true
         ), wording AS (
-            SELECT resolved.n, array_agg(DISTINCT templates.channel ORDER BY templates.channel) AS channels,
+            SELECT resolved.n, array_agg(DISTINCT template.channel ORDER BY template.channel) AS channels,
                    array_agg(DISTINCT variable ORDER BY variable)
                        FILTER (WHERE variable IS NOT NULL AND NOT intent.payload ? variable) AS missing
             FROM resolved
             JOIN intent USING (n)
-            JOIN templates ON templates.tenant_id = %(tenant_id)s AND templates.name = resolved.template
-                AND templates.is_active AND (resolved.channels IS NULL OR templates.channel = ANY(resolved.channels))
-            LEFT JOIN LATERAL unnest(templates.variables) AS variable ON true
+            CROSS JOIN LATERAL (
+                SELECT channel, variables
+                FROM templates
+                WHERE tenant_id = %(tenant_id)s AND name = resolved.template AND is_active
+                  AND (resolved.channels IS NULL OR channel = ANY(resolved.channels))
+                OFFSET 0
+            ) AS template
+            LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
         ), unknown_user AS (
             SELECT intent.n, wanted.external_id
-            FROM intent CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
-            WHERE NOT EXISTS (
-                SELECT FROM users
-                WHERE users.tenant_id = %(tenant_id)s AND users.external_id = wanted.external_id)
+            FROM intent
+            CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
+            LEFT JOIN LATERAL (
+                SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id LIMIT 1
+            ) AS known ON true
+            WHERE known.id IS NULL
         ), record AS (
             INSERT INTO records (
                 notification_id, tenant_id, notification_type, producer, mode, audience_kind, recipient_user_ids, audience,
@@ -105,7 +119,8 @@ def reserve(
             JOIN resolved USING (n)
             LEFT JOIN wording USING (n)
             WHERE NOT EXISTS (SELECT FROM unknown_user WHERE unknown_user.n = intent.n)
-              AND (resolved.template IS NULL OR wording.n IS NOT NULL AND wording.missing IS NULL)
+              AND CASE WHEN resolved.template IS NULL THEN intent.has_words
+                       ELSE wording.n IS NOT NULL AND wording.missing IS NULL END
             ORDER BY n
             ON CONFLICT (tenant_id, producer, idempotency_key) WHERE holds_key DO NOTHING
             RETURNING notification_id, accepted_at, priority,
@@ -133,7 +148,8 @@ def reserve(
                    AS unknown_user_ids,
                (SELECT request_count FROM counted) AS rate_used,
                CASE WHEN wording.n IS NULL THEN resolved.template END AS unknown_template,
-               wording.missing AS missing_variables
+               wording.missing AS missing_variables,
+               resolved.template IS NULL AND NOT intent.has_words AS says_nothing
         FROM intent
         JOIN resolved USING (n)
         LEFT JOIN wording USING (n)
@@ -159,7 +175,8 @@ def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, 
     return conn.cursor(row_factory=class_row(Reservation)).execute(
         """
         SELECT notification_id, idempotency_key, request_fingerprint, accepted_at,
-               idempotency_expires_at <= tocsin_now() AS is_expired
+               idempotency_expires_at <= tocsin_now() AS is_expired,
+               accepted_at > tocsin_now() - interval '1 minute' AS is_fresh
         FROM records
         WHERE tenant_id = %(tenant_id)s AND producer = %(producer)s AND idempotency_key = ANY(%(keys)s) AND holds_key
         """,

@@ -59,31 +59,39 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             ) AS member
             WHERE leased.audience_kind = 'tenant' AND leased.plan_channels <> ARRAY['in_app']
             UNION ALL
-            SELECT leased.plan_id, member.user_id, member.reason,
-                   member.is_muted OR EXISTS (
-                       SELECT FROM notification_threads AS muted
-                       WHERE muted.tenant_id = leased.tenant_id AND muted.user_id = member.user_id
-                         AND muted.thread_kind = leased.thread_kind AND muted.thread_id = leased.thread_id
-                         AND NOT muted.subscribed)
+            SELECT leased.plan_id, member.user_id, member.reason, member.is_muted OR own.subscribed IS FALSE
             FROM leased CROSS JOIN LATERAL tocsin_audience(
                 leased.tenant_id, leased.audience ->> 'scope',
                 CASE WHEN leased.audience_kind = 'thread' THEN leased.thread_kind END,
                 CASE WHEN leased.audience_kind = 'thread' THEN leased.thread_id END,
                 '{}', ARRAY['author', 'comment', 'subscribed', 'watching'], leased.after_user_id,
                 %(page_size)s::integer) AS member
+            LEFT JOIN LATERAL (
+                -- LIMIT, here and below: one probe of the index each; as a join it would read the whole table
+                SELECT subscribed
+                FROM notification_threads
+                WHERE tenant_id = leased.tenant_id AND user_id = member.user_id
+                  AND thread_kind = leased.thread_kind AND thread_id = leased.thread_id
+                LIMIT 1
+            ) AS own ON true
             WHERE leased.audience_kind IN ('thread', 'scope')
         ), progress AS (
             SELECT plan_id, count(*) AS members, (array_agg(id ORDER BY id DESC))[1] AS last_user_id
             FROM page
             GROUP BY plan_id
-        ), recipient AS (
-            SELECT leased.plan_id, COALESCE(users.id::text, md5(wanted.external_id)) AS ref_id,
-                   'user:' || wanted.external_id AS recipient_ref, users.id AS user_id, users.email, users.phone,
-                   users.locale, CASE WHEN users.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle,
+        ), recipient AS MATERIALIZED (
+            SELECT leased.plan_id, COALESCE(person.id::text, md5(wanted.external_id)) AS ref_id,
+                   'user:' || wanted.external_id AS recipient_ref, person.id AS user_id, person.email, person.phone,
+                   person.locale, CASE WHEN person.id IS NULL THEN 'unknown_user' ELSE '' END AS obstacle,
                    '' AS audience_reason
             FROM leased
             CROSS JOIN LATERAL jsonb_array_elements_text(leased.recipient_user_ids) AS wanted (external_id)
-            LEFT JOIN users ON users.tenant_id = leased.tenant_id AND users.external_id = wanted.external_id
+            LEFT JOIN LATERAL (
+                SELECT id, email, phone, locale
+                FROM users
+                WHERE tenant_id = leased.tenant_id AND external_id = wanted.external_id
+                LIMIT 1
+            ) AS person ON true
             WHERE leased.audience_kind = 'users'
             UNION ALL
             SELECT leased.plan_id, 'address', 'address', NULL, leased.audience ->> 'email', leased.audience ->> 'phone',
@@ -117,8 +125,12 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             FROM recipient
             JOIN leased USING (plan_id)
             CROSS JOIN LATERAL unnest(leased.plan_channels) AS way (channel)
-            LEFT JOIN devices ON way.channel = 'push' AND devices.tenant_id = leased.tenant_id
-                AND devices.user_id = recipient.user_id AND devices.enabled
+            LEFT JOIN LATERAL (
+                SELECT id
+                FROM devices
+                WHERE way.channel = 'push' AND tenant_id = leased.tenant_id AND user_id = recipient.user_id AND enabled
+                OFFSET 0
+            ) AS devices ON true
             LEFT JOIN LATERAL (
                 SELECT templates.id
                 FROM templates
@@ -188,8 +200,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                    COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
                    leased.thread_kind, leased.thread_id, leased.notification_id, words.title, words.message,
                    leased.expires_at, GREATEST(leased.accepted_at, leased.send_at) AS told_at, fold,
-                   CASE WHEN jsonb_typeof(leased.payload_json -> 'url') = 'string'
-                        THEN jsonb_build_object('url', leased.payload_json -> 'url') ELSE '{}' END AS summary,
+                   jsonb_strip_nulls(jsonb_build_object('url', NULLIF(leased.payload_json ->> 'url', ''))) AS summary,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
             FROM route
             JOIN leased USING (notification_id)
@@ -278,13 +289,16 @@ class Settlement:
     provider_message_id: str = ""
     error_classification: str = ""
     error_message: str = ""
+    attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
     due_at: datetime | None = None
+    expires_at: datetime | None = None  # when it goes on at the latest, to end
+    waits_for: str | None = None  # the lane whose reopening brings it forward
     is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
     awaits_evidence: bool = False
     is_deferral: bool = False
-    duplicate_suspected: bool = False
+    may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
     recovery_hint: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -299,13 +313,16 @@ class Settlement:
             "provider_message_id": self.provider_message_id,
             "error_classification": self.error_classification,
             "error_message": self.error_message[:1000],
+            "attempt_error": (self.attempt_error or self.error_message)[:1000],
             "ends": self.delay is None and self.due_at is None,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
+            "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),
+            "waits_for": self.waits_for,
             "is_announced": self.is_announced,
             "awaits_evidence": self.awaits_evidence,
             "is_deferral": self.is_deferral,
-            "duplicate_suspected": self.duplicate_suspected,
+            "may_have_arrived": self.may_have_arrived,
             "recovery_hint": self.recovery_hint,
         }
 
@@ -317,12 +334,13 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
     return conn.execute(
         """
         WITH settlement AS (
-            SELECT *, COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond') AS next_at
+            SELECT *, CASE WHEN NOT ends
+                THEN LEAST(COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond'), expires_at) END AS next_at
             FROM jsonb_to_recordset(%(settlements)s) AS settlement (
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
-                provider text, provider_message_id text, error_classification text, error_message text, ends boolean,
-                delay_ms float8, due_at timestamptz, is_announced boolean, awaits_evidence boolean, is_deferral boolean,
-                duplicate_suspected boolean, recovery_hint text)
+                provider text, provider_message_id text, error_classification text, error_message text, attempt_error text,
+                ends boolean, delay_ms float8, due_at timestamptz, expires_at timestamptz, waits_for text,
+                is_announced boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
             USING settlement
@@ -331,7 +349,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                       outbox.attempt_count, outbox.max_attempts
         ), kept AS (
             UPDATE outbox
-            SET due_at = settlement.next_at,
+            SET due_at = settlement.next_at, waits_for = settlement.waits_for,
                 attempt_count = outbox.attempt_count - settlement.uncounted,
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
@@ -345,8 +363,11 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             JOIN settlement ON settlement.outbox_id = held.id
         ), attempt AS (
             UPDATE attempts
-            SET finished_at = tocsin_now(), error_classification = settled.error_classification,
-                error_message = settled.error_message,
+            SET finished_at = COALESCE(attempts.finished_at, tocsin_now()),
+                -- what its own worker had to say stays
+                error_classification = COALESCE(NULLIF(attempts.error_classification, ''), CASE settled.attempt_outcome
+                    WHEN 'unknown' THEN 'ambiguous' ELSE settled.error_classification END),
+                error_message = COALESCE(NULLIF(attempts.error_message, ''), settled.attempt_error),
                 -- proof that came before our own doubt stays
                 outcome = CASE WHEN attempts.outcome = 'accepted' THEN 'accepted' ELSE settled.attempt_outcome END,
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id)
@@ -360,7 +381,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 next_attempt_at = settled.next_at,
                 provider = COALESCE(NULLIF(settled.provider, ''), routes.provider),
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), routes.provider_message_id),
-                duplicate_suspected = routes.duplicate_suspected OR settled.duplicate_suspected,
+                may_have_arrived = settled.may_have_arrived,
                 deferral_count = routes.deferral_count + settled.is_deferral::integer,
                 deferred_reason = CASE WHEN settled.is_deferral THEN settled.reason ELSE routes.deferred_reason END,
                 deferred_at = CASE WHEN settled.is_deferral THEN tocsin_now() ELSE routes.deferred_at END,
@@ -387,7 +408,8 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
         ), given_up AS (
             DELETE FROM notification_email_log AS log
             USING settled
-            WHERE settled.ends AND settled.status <> 'published' AND log.notification_id = settled.notification_id
+            WHERE settled.ends AND settled.status <> 'published' AND NOT settled.may_have_arrived
+              AND log.notification_id = settled.notification_id
               AND log.route_id = settled.route_id AND log.generation = settled.generation
         ), letter AS (
             INSERT INTO dead_letters (

@@ -137,6 +137,20 @@ def find_active(conn: Connection[Any], names: list[tuple[UUID, str]], *, channel
     )
 
 
+def count_other_locales(conn: Connection[Any], tenant_id: UUID, name: str, channel: str, locale: str) -> int:
+    """How many locales besides this one the template has on the channel."""
+    row = conn.execute(
+        """
+        SELECT count(*)
+        FROM templates
+        WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND channel = %(channel)s AND locale <> %(locale)s AND is_active
+        """,
+        {"tenant_id": tenant_id, "name": name, "channel": channel, "locale": locale},
+    ).fetchone()
+    assert row  # noqa: S101  for the type checker: count always answers
+    return int(row[0])
+
+
 def deactivate(conn: Connection[Any], tenant_id: UUID, name: str) -> bool:
     """Take a name out of use, in every channel and locale. Its versions stay: routes may have been planned with them."""
     found = conn.execute(

@@ -1,0 +1,90 @@
+"""Connecting: a new connection to Postgres before the deadline, or the reason why there is none."""
+
+import json
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+
+from tocsin import deadlines, outages
+from tocsin.deadlines import BoundedConnection
+from tocsin.outages import DatabaseUnavailable, Reason
+from tocsin.settings import Settings
+
+RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
+
+
+def connect(config: Settings) -> Connection[Any]:
+    """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
+    return BoundedConnection.connect(
+        config.tocsin_database_url,
+        **({} if config.tocsin_database_url else _address(config)),
+        connect_timeout=3,
+        tcp_user_timeout=5000,  # milliseconds until packets that nobody acknowledges end the connection
+        application_name="tocsin",
+        autocommit=True,
+        prepare_threshold=2 if config.database_prepared else None,
+    )
+
+
+def connect_in_time(config: Settings) -> Connection[Any]:
+    """The same before the deadline. A thread waits for it and may be left behind: neither a name server nor the store of secrets
+    knows our deadline, and each address of the server has a time limit of its own."""
+    made: Future[Connection[Any]] = Future()
+    Thread(target=_offer, args=(made, config), daemon=True).start()
+    try:
+        return made.result(max(0.0, min(deadlines.LONGEST_WAIT, deadlines.time_left())))
+    except TimeoutError as error:
+        if not made.cancel():
+            return made.result()  # it came in the last moment
+        raise DatabaseUnavailable(Reason.TIMEOUT) from error
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(reason_of(error) or Reason.LOST) from error
+
+
+def reason_of(error: psycopg.Error) -> Reason | None:
+    """Why the database is unavailable; None when it is not, and the statement was at fault."""
+    if error.sqlstate:
+        return outages.by_state(error.sqlstate)
+    return outages.by_words(str(error)) if isinstance(error, psycopg.OperationalError) else None
+
+
+def _offer(made: Future[Connection[Any]], config: Settings) -> None:
+    try:
+        conn = connect(config)
+    except Exception as error:
+        with suppress(InvalidStateError):  # nobody waits for it any more
+            made.set_exception(error)
+        return
+    try:
+        made.set_result(conn)
+    except InvalidStateError:
+        conn.close()
+
+
+def _address(config: Settings) -> dict[str, Any]:
+    username, password = _read_secret(config.database_secret_arn)
+    return {
+        "host": config.database_host,
+        "port": config.database_port,
+        "dbname": config.database_name,
+        "user": username,
+        "password": password,
+        "sslmode": config.database_sslmode,
+        "sslrootcert": str(RDS_CERTIFICATES) if config.database_sslmode == "verify-full" else None,
+    }
+
+
+def _read_secret(arn: str) -> tuple[str, str]:
+    # Read at each connect, so that a rotated password is found by the next connection.
+    from tocsin import aws  # noqa: PLC0415 - the SDK is slow to import and only a new connection needs it
+
+    try:
+        secret = json.loads(aws.read_secret(arn))
+        return str(secret["username"]), str(secret["password"])
+    except Exception as error:  # whatever keeps the password from us keeps the database from us
+        raise DatabaseUnavailable(Reason.SECRET) from error

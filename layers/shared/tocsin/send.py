@@ -1,0 +1,129 @@
+"""Send: hand the opened deliveries of a batch to their providers, several at once, and no longer than there is time."""
+
+import math
+import time
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+
+from tocsin import rendering
+from tocsin.channels import Channel, Message, Way
+from tocsin.outcomes import Failure, FailureClass, NotSent, Outcome
+from tocsin.store.attempts import Opened
+from tocsin.store.outbox import Claimed
+
+BREAKS_AFTER = 5  # failures in a row
+CLOSING = (FailureClass.THROTTLED, FailureClass.CONFIGURATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A delivery with its words and its way out."""
+
+    claimed: Claimed
+    way: Way
+    content: rendering.Content
+    headers: dict[str, str]
+    supersedes: int | None
+    send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
+
+    @property
+    def channel(self) -> Channel:
+        return self.way.channel
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A delivery whose attempt was opened, and what became of it."""
+
+    ready: Ready
+    attempt: Opened
+    outcome: Outcome
+
+
+class Course:
+    """What of a batch waits to be sent, by lane. Whoever is free takes from the lane with the fewest under way, so that one that
+    hangs leaves senders to the others; a lane that closes under way takes no more."""
+
+    def __init__(self, opened: list[tuple[Ready, Opened]]) -> None:
+        self._waiting: dict[str, deque[tuple[Ready, Opened]]] = {}
+        for one in opened:
+            self._waiting.setdefault(one[0].channel.lane, deque()).append(one)
+        self._under_way: Counter[str] = Counter()
+        self._time_outs: Counter[str] = Counter()
+        self._lock = Lock()
+        self.closed: dict[str, str] = {}  # why, by lane
+
+    def take(self) -> tuple[Ready, Opened] | None:
+        with self._lock:
+            lane = min(
+                (name for name, waiting in self._waiting.items() if waiting), key=self._under_way.__getitem__, default=None
+            )
+            if lane is None:
+                return None
+            self._under_way[lane] += 1
+            return self._waiting[lane].popleft()
+
+    def note(self, lane: str, outcome: Outcome) -> None:
+        with self._lock:
+            self._under_way[lane] -= 1
+            if isinstance(outcome, NotSent):
+                return
+            timed_out = isinstance(outcome, Failure) and outcome.timed_out
+            self._time_outs[lane] = self._time_outs[lane] + 1 if timed_out else 0
+            if isinstance(outcome, Failure) and outcome.kind in CLOSING:
+                self.closed[lane] = f"lane_closed: {outcome.code}"
+            elif self._time_outs[lane] >= BREAKS_AFTER:
+                self.closed[lane] = "lane_broken: time-outs in a row"
+
+
+def send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurrency: int) -> list[Sent]:
+    """Send concurrently. A lane that closes under way stops the rest of it; so does time running out."""
+    course = Course(opened)
+    sent: list[Sent] = []
+
+    def work() -> None:
+        while one := course.take():
+            ready, attempt = one
+            outcome = _send(ready, attempt, course=course, send_until=send_until)
+            course.note(ready.channel.lane, outcome)
+            sent.append(Sent(ready, attempt, outcome))
+
+    threads = min(concurrency, len(opened))
+    if threads <= 1:
+        work()
+        return sent
+    with ThreadPoolExecutor(threads - 1) as pool:
+        others = [pool.submit(work) for _ in range(threads - 1) if len(sent) < len(opened)]
+        work()  # this thread sends too: with a quick provider it is done before the others have started
+        for other in others:
+            other.result()
+    return sent
+
+
+def _send(ready: Ready, attempt: Opened, *, course: Course, send_until: float) -> Outcome:
+    if reason := course.closed.get(ready.channel.lane):
+        return NotSent(reason)
+    if time.monotonic() >= send_until:
+        return NotSent("time_running_out")
+    if time.monotonic() >= ready.send_before:
+        return NotSent("quiet_hours")
+    return ready.channel.send(_message(ready, attempt))
+
+
+def _message(ready: Ready, attempt: Opened) -> Message:
+    claimed = ready.claimed
+    return Message(
+        email=claimed.email or "",
+        phone=claimed.phone or "",
+        device_platform=claimed.device_platform or "",
+        device_token=claimed.device_token or "",
+        device_endpoint_arn=claimed.device_endpoint_arn or "",
+        content=ready.content,
+        tags={
+            "tocsin_route": f"{claimed.notification_id}_{claimed.route_id}",
+            "tocsin_attempt": f"{claimed.generation}-{attempt.attempt_no}",
+        },
+        headers=ready.headers,
+    )

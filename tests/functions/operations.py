@@ -1,0 +1,165 @@
+"""For each operation of the API a request that succeeds, on a stage where it finds what it needs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+
+from tests.content import add_suppression
+from tests.events import TYPE, happen
+from tests.functions.doors import ENDPOINTS, Answer, Api, intent
+from tests.functions.readers import arrive
+from tests.providers import add_provider, make_data_key
+from tests.world import TENANT, World
+from tocsin import aws, settings, unsubscribe
+from tocsin.cloud_events import STRUCTURED
+from tocsin.http import Endpoint
+from tocsin.unsubscribe_tokens import Subject, address_hash, sign
+
+EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
+SECRET = b"a secret of the installation"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request. What stands in `path` is written as a client would; `raw` values go out as they are."""
+
+    endpoint: Endpoint
+    path: dict[str, str] = field(default_factory=dict)
+    query: dict[str, str] = field(default_factory=dict)
+    body: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    raw_path: dict[str, str] = field(default_factory=dict)
+    raw_query: str = ""
+
+    def with_headers(self, **headers: str) -> "Ask":
+        return replace(self, headers=self.headers | {name.replace("_", "-"): value for name, value in headers.items()})
+
+    def send(self, api: Api, **options: Any) -> Answer:
+        method, path = self.endpoint.route.split(" ", 1)
+        for name, value in self.path.items():
+            path = path.replace(f"{{{name}}}", self.raw_path.get(name, quote(value, safe="")))
+        query = "&".join([*(f"{name}={quote(value, safe='')}" for name, value in self.query.items()), self.raw_query])
+        return api.call(method, path, self.body, headers=self.headers, query=query.strip("&"), **options)
+
+
+class Stage:
+    """A tenant with one of everything; `ask` makes anew what an operation uses up."""
+
+    def __init__(self, world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.world, self.api = world, api
+        made = aws.client("secretsmanager").create_secret(Name="unsubscribe", SecretString=SECRET.decode())
+        monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", made["ARN"])
+        monkeypatch.setenv("PUBLIC_URL", "https://notify.example.com")
+        make_data_key(monkeypatch)
+        settings.settings.cache_clear()
+        unsubscribe.secret.cache_clear()
+        world.add_user()
+        for name, body in {"users/bob": {}, "notification-types/note": {}, "event-routing/note": ROUTING}.items():
+            assert api.put(f"/v1/{name}", body).status in (200, 201)
+
+    def ask(self, endpoint: Endpoint) -> Ask:
+        told = VALID[endpoint.route](self) if endpoint.route in VALID else {}
+        whose = {"user_id": "alice"} if endpoint.is_personal else {}
+        return Ask(endpoint, **(told | {"query": whose | told.get("query", {})}))
+
+    def row(self) -> str:
+        arrive(self.world, str(uuid4()))
+        return str(self.world.one("SELECT id FROM notifications ORDER BY created_at DESC LIMIT 1"))
+
+    def sent(self) -> str:
+        return str(self.api.send(intent(send_at="2027-01-01T00:00:00Z")).json["notification_id"])
+
+    def template(self) -> str:
+        name = f"template-{uuid4()}"
+        assert self.api.post("/v1/templates", TEMPLATE | {"name": name}).status == 201
+        return name
+
+    def key(self) -> str:
+        return str(self.api.post("/v1/api-keys", KEY).json["id"])
+
+    def device(self) -> str:
+        token = str(uuid4())
+        assert self.api.put(f"/v1/users/alice/devices/{token}", DEVICE).status == 200
+        return token
+
+    def watched(self) -> str:
+        scope = str(uuid4())
+        assert self.api.put(f"/v1/users/alice/watches/{scope}", {"level": "all"}).status == 200
+        return scope
+
+    def routed(self) -> str:
+        event_type = str(uuid4())
+        assert self.api.put(f"/v1/event-routing/{event_type}", ROUTING).status == 200
+        return event_type
+
+    def kind(self) -> str:
+        name = str(uuid4())
+        assert self.api.put(f"/v1/notification-types/{name}", {}).status == 200
+        return name
+
+
+KEY = {"name": "k", "producer": "p", "scopes": ["send"]}
+DEVICE = {"platform": "fcm"}
+ROUTING = {"rules": {"mention": ["in_app"]}}
+TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
+THREAD = {"kind": "order", "id": "A-17"}
+TOKEN = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news"), SECRET)
+
+Told = dict[str, Any]
+VALID: dict[str, Callable[[Stage], Told]] = {
+    "POST /v1/intents": lambda stage: {"body": intent(), "headers": {"idempotency-key": str(uuid4())}},
+    "POST /v1/intents/batch": lambda stage: {"body": {"intents": [intent(idempotency_key=str(uuid4()))]}},
+    "POST /v1/events": lambda stage: {
+        "body": {"specversion": "1.0", "id": str(uuid4()), "source": "/s", "type": TYPE, "data": {"title": "T"}},
+        "headers": {"content-type": STRUCTURED},
+    },
+    "POST /v1/notifications/{id}/cancel": lambda stage: {"path": {"id": stage.sent()}},
+    "GET /v1/notifications/{id}": lambda stage: {"path": {"id": stage.sent()}},
+    "GET /v1/events/{id}": lambda stage: {"path": {"id": str(happen(stage.world))}},
+    "PATCH /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}, "body": {"read": True}},
+    "DELETE /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}},
+    "POST /v1/inbox/read-all": lambda stage: {"body": {}},
+    "GET /v1/inbox/live": lambda stage: {"query": {"wait": "0"}},
+    "GET /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD},
+    "PUT /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD, "body": {"subscribed": True}},
+    "DELETE /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD},
+    "GET /v1/inbox/preferences/{channel}": lambda stage: {"path": {"channel": "email"}},
+    "PUT /v1/inbox/preferences/{channel}": lambda stage: {"path": {"channel": "email"}, "body": {"enabled": True}},
+    "DELETE /v1/inbox/preferences/{channel}": lambda stage: {"path": {"channel": "email"}},
+    "GET /inbox/{asset}": lambda stage: {"path": {"asset": "demo"}},
+    "GET /u/{token}": lambda stage: {"path": {"token": TOKEN}},
+    "POST /u/{token}": lambda stage: {"path": {"token": TOKEN}},
+    "PUT /v1/users/{id}": lambda stage: {"path": {"id": "bob"}, "body": {"locale": "pt"}},
+    "GET /v1/users/{id}": lambda stage: {"path": {"id": "alice"}},
+    "GET /v1/users/{id}/devices": lambda stage: {"path": {"id": "alice"}},
+    "PUT /v1/users/{id}/devices/{token}": lambda stage: {"path": {"id": "alice", "token": "t"}, "body": DEVICE},
+    "DELETE /v1/users/{id}/devices/{token}": lambda stage: {"path": {"id": "alice", "token": stage.device()}},
+    "GET /v1/users/{id}/watches": lambda stage: {"path": {"id": "alice"}},
+    "PUT /v1/users/{id}/watches/{scope}": lambda stage: {"path": {"id": "alice", "scope": "s"}, "body": {"level": "all"}},
+    "DELETE /v1/users/{id}/watches/{scope}": lambda stage: {"path": {"id": "alice", "scope": stage.watched()}},
+    "POST /v1/users/{id}/tokens": lambda stage: {"path": {"id": "alice"}, "body": {}},
+    "POST /v1/api-keys": lambda stage: {"body": KEY},
+    "POST /v1/api-keys/{id}/rotate": lambda stage: {"path": {"id": stage.key()}, "body": {}},
+    "POST /v1/api-keys/{id}/revoke": lambda stage: {"path": {"id": stage.key()}},
+    "POST /v1/templates": lambda stage: {"body": TEMPLATE},
+    "GET /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
+    "DELETE /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
+    "POST /v1/templates/{name}/preview": lambda stage: {"path": {"name": stage.template()}, "body": {"channel": "email"}},
+    "PUT /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}, "body": {}},
+    "GET /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}},
+    "DELETE /v1/notification-types/{name}": lambda stage: {"path": {"name": stage.kind()}},
+    "GET /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": "note"}},
+    "PUT /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": "note"}, "body": ROUTING},
+    "DELETE /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": stage.routed()}},
+    "POST /v1/suppressions": lambda stage: {"body": {"channel": "email", "address": "nomore@example.com"}},
+    "DELETE /v1/suppressions/{id}": lambda stage: {"path": {"id": str(add_suppression(stage.world, f"{uuid4()}@example.com"))}},
+    "POST /v1/providers": lambda stage: {
+        "body": {"provider_name": "twilio", "channel": "sms", "api_key": "k", "api_secret": "s", "config": {"from": "Shop"}}
+    },
+    "PATCH /v1/providers/{id}": lambda stage: {"path": {"id": str(add_provider(stage.world).id)}, "body": {"priority": 1}},
+    "DELETE /v1/providers/{id}": lambda stage: {"path": {"id": str(add_provider(stage.world).id)}},
+}

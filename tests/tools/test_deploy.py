@@ -1,0 +1,243 @@
+"""`make deploy`: what it makes of its variables, and what it says before anything is built."""
+
+import tomllib
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.ses.models import ses_backends
+from samtranslator.yaml_helper import yaml_parse
+
+from tests.tools.checkout import ROOT
+from tests.tools.cloudformation import CloudFormation
+from tools import deploy, deploy_checks, find_python
+from tools.deploy_checks import Findings
+
+CONFIGURATION = tomllib.loads((ROOT / "samconfig.toml").read_text())
+TEMPLATE = yaml_parse((ROOT / "template.yaml").read_text())
+ACCOUNT = "123456789012"  # moto's
+SENDER = "notify@shop.example.com"
+
+
+@pytest.fixture
+def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "AWS_PROFILE",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_DEFAULT_REGION",
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/dev/null")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+def look(**parameters: str) -> Findings:
+    return deploy_checks.look("tocsin-dev", "us-east-1", parameters, reserved=0)
+
+
+def test_the_first_command_of_the_readme_deploys_dev_and_asks_nothing() -> None:
+    deployment = deploy.read({"EMAIL_FROM": SENDER, "AWS_REGION": "eu-west-1"}, CONFIGURATION)
+
+    assert deployment.command() == [
+        *(
+            "deploy",
+            "--config-env",
+            "default",
+            "--stack-name",
+            "tocsin-dev",
+            "--s3-prefix",
+            "tocsin-dev",
+            "--region",
+            "eu-west-1",
+        ),
+        *("--no-confirm-changeset", "--parameter-overrides", 'Stage="dev"', f'EmailFrom="{SENDER}"'),
+    ]
+
+
+def test_production_asks_once_unless_it_is_told_not_to() -> None:
+    asking = deploy.read({"ENV": "prod"}, CONFIGURATION)
+    told = deploy.read({"ENV": "prod", "YES": "1"}, CONFIGURATION)
+
+    assert CONFIGURATION["prod"]["deploy"]["parameters"]["confirm_changeset"]
+    assert not {"--no-confirm-changeset", "--guided"} & set(asking.command())
+    assert "--no-confirm-changeset" in told.command()
+
+
+def test_what_is_said_wins_over_samconfig_and_the_rest_of_samconfig_stays() -> None:
+    asked = {"ENV": "prod", "STACK": "bells", "REGION": "eu-west-1", "PARAMETERS": "MultiAz=false SmsSenderId='My Shop'"}
+
+    deployment = deploy.read(asked, CONFIGURATION)
+
+    assert (deployment.stack, deployment.region) == ("bells", "eu-west-1")
+    assert deployment.parameters["MultiAz"] == "false"
+    assert deployment.parameters["Stage"] == "prod"
+    assert 'SmsSenderId="My Shop"' in deployment.command()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"EMAIL_FROM": "nobody"}, "EmailFrom=nobody does not fit: The sender of every email"),
+        ({"PARAMETERS": "MultiAz=yes"}, "MultiAz=yes: it is one of true, false."),
+        ({"PARAMETERS": "Colour=red"}, "template.yaml has no parameter Colour."),
+        ({"PARAMETERS": "ExistingSubnetIds=subnet-1,office"}, "ExistingSubnetIds=subnet-1,office does not fit"),
+        ({"PARAMETERS": "IntakeConcurrency=many"}, "IntakeConcurrency=many: it is a number from 1 to 900."),
+        ({"PARAMETERS": "IntakeConcurrency=901"}, "IntakeConcurrency=901: it is a number from 1 to 900."),
+        ({"STACK": "my stack"}, "STACK=my stack is no name for a stack"),
+        ({"ENV": "prod"}, "prod asks before it acts, and nobody can answer here."),
+    ],
+)
+def test_a_mistake_is_named_before_anything_is_built(asked: dict[str, str], said: str) -> None:
+    found = deploy.obstacles(deploy.read(asked, CONFIGURATION), TEMPLATE["Parameters"], can_answer=False)
+
+    assert any(each.startswith(said) for each in found), found
+
+
+def test_without_the_functions_own_python_nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_python, "candidates", lambda version: [])
+
+    (found,) = deploy.obstacles(deploy.read({"EMAIL_FROM": SENDER}, CONFIGURATION), TEMPLATE["Parameters"], can_answer=False)
+
+    assert found.startswith("Python 3.13, the functions' runtime, is not here")
+
+
+@pytest.mark.usefixtures("no_account")
+def test_a_shell_without_credentials_region_and_sender_is_told_all_three_at_once() -> None:
+    findings = deploy_checks.look("tocsin-dev", None, {}, reserved=0)
+
+    sender, region, credentials = findings.obstacles
+    assert sender.startswith("EMAIL_FROM is missing")
+    assert region.startswith("There is no region. Say REGION=us-east-1")
+    assert credentials.startswith("There are no AWS credentials. Log in")
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("ROLLBACK_COMPLETE", "its first deployment failed, and CloudFormation only lets it be deleted"),
+        ("UPDATE_IN_PROGRESS", "Wait for that to end"),
+    ],
+)
+def test_a_stack_that_cannot_be_updated_is_an_obstacle(cloudformation: CloudFormation, status: str, said: str) -> None:
+    cloudformation.stacks["tocsin-dev"] = status
+
+    (found,) = look(EmailFrom=SENDER).obstacles
+
+    assert said in found
+
+
+@pytest.mark.parametrize("status", ["CREATE_COMPLETE", "UPDATE_ROLLBACK_COMPLETE"])
+def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it(cloudformation: CloudFormation, status: str) -> None:
+    before = look()
+    cloudformation.stacks["tocsin-dev"] = status
+    after = look()
+
+    assert [each[:21] for each in before.obstacles] == ["EMAIL_FROM is missing"]
+    assert after.obstacles == []
+    assert after.place == f"us-east-1, account {ACCOUNT}"
+
+
+def test_a_deployment_ends_with_where_the_api_is_and_how_to_read_the_admin_key(cloudformation: CloudFormation) -> None:
+    cloudformation.stacks["tocsin-dev"] = "UPDATE_COMPLETE"
+
+    said = deploy_checks.what_next("tocsin-dev", "us-east-1")
+
+    assert "curl https://ApiUrl.example.com/ready\n" in said
+    assert said.endswith("--secret-id https://AdminKeySecretArn.example.com")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"ENV": "dev"}, "ENV=dev is not in samconfig.toml, which has default and prod."),
+        ({"PARAMETERS": "SmsSenderId='Bells"}, "PARAMETERS=SmsSenderId='Bells cannot be read: No closing quotation."),
+    ],
+)
+def test_what_cannot_be_understood_is_refused_at_once(
+    asked: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for name, value in asked.items():
+        monkeypatch.setenv(name, value)
+
+    assert deploy.main(only_check=True) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("cloudformation")
+def test_a_profile_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+
+    assert look(EmailFrom=SENDER).obstacles == ["The config profile (nobody) could not be found."]
+
+
+@mock_aws
+def test_a_sender_that_ses_does_not_know_is_noted_and_a_verified_domain_above_it_is_enough() -> None:
+    ses = ProductionSes(boto3.client("sesv2", region_name="us-east-1"))
+
+    unknown = notes_on_mail(ses)
+    ses.create_email_identity(EmailIdentity="example.com")
+    pending = notes_on_mail(ses)
+    ses_backends[ACCOUNT]["us-east-1"].email_identities["example.com"].verified_for_sending_status = True
+    known = notes_on_mail(ses)
+
+    assert [note[:44] for note in unknown] == [f"SES has verified neither {SENDER}"[:44]] == [note[:44] for note in pending]
+    assert known == []
+
+
+class YoungAccount:
+    """What moto does not know: an account's limits, and that SES begins in a sandbox."""
+
+    def get_account_settings(self) -> dict[str, Any]:
+        return {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}
+
+    def get_account(self) -> dict[str, Any]:
+        return {"ProductionAccessEnabled": False}
+
+
+def test_an_account_that_cannot_reserve_concurrency_is_told_how_to_do_without() -> None:
+    findings = Findings()
+
+    deploy_checks.look_at_concurrency(YoungAccount(), 109, findings)
+
+    (found,) = findings.obstacles
+    assert "this account has 10. Say PARAMETERS='ReserveConcurrency=false'" in found
+
+
+def test_the_sandbox_of_ses_is_noted() -> None:
+    findings = Findings()
+
+    deploy_checks.look_at_mail(YoungAccount(), None, findings)
+
+    (found,) = findings.notes
+    assert found.startswith("SES is in its sandbox in this region")
+
+
+def test_what_the_functions_reserve_is_what_the_template_says() -> None:
+    # docs/deploying.md: 40 + 15 + 20 + 10 and 18 for the functions with fixed ones
+    assert deploy.reserved(TEMPLATE, {}) == 109
+    assert deploy.reserved(TEMPLATE, {"IntakeConcurrency": "50"}) == 119
+    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "false"}) == 0
+
+
+class ProductionSes:
+    """moto's SES, and what moto does not know: that this account is out of the sandbox."""
+
+    def __init__(self, ses: Any) -> None:
+        self._ses = ses
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ses, name)
+
+    def get_account(self) -> dict[str, Any]:
+        return {"ProductionAccessEnabled": True}
+
+
+def notes_on_mail(ses: Any) -> list[str]:
+    findings = Findings()
+    deploy_checks.look_at_mail(ses, SENDER, findings)
+    return findings.notes

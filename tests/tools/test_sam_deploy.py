@@ -1,0 +1,90 @@
+"""The command line of `make deploy`, as the real `sam` takes it: up to the change set, without a single question."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import boto3
+import pytest
+
+from tests.tools.checkout import ROOT
+from tests.tools.cloudformation import CloudFormation
+from tools import deploy
+
+SAM = Path(sys.executable).with_name("sam")
+
+pytestmark = pytest.mark.skipif(
+    not SAM.exists() and not os.environ.get("TOCSIN_REQUIRE_SAM"),
+    reason="`make build` installs sam; .ci/run comes back here after it",
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """What sam reads here, in a folder without a build of somebody's."""
+    for name in ("template.yaml", "samconfig.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("functions", "layers", "migrations"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    return tmp_path
+
+
+def run(project: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """sam, with nobody to answer its questions."""
+    quiet = {"SAM_CLI_TELEMETRY": "0", "__SAM_CLI_APP_DIR": str(project / "sam"), "AWS_EC2_METADATA_DISABLED": "true"}
+    return subprocess.run(
+        [SAM, *arguments],
+        cwd=project,
+        env=os.environ | quiet,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=150,
+        check=False,
+    )
+
+
+def deployment(**asked: str) -> deploy.Deployment:
+    given = {"EMAIL_FROM": "notify@example.com", "REGION": "us-east-1"} | asked
+    return deploy.read(given, tomllib.loads((ROOT / "samconfig.toml").read_text()))
+
+
+@pytest.mark.usefixtures("cloudformation")
+@pytest.mark.parametrize("environment", ["default", "prod"])
+def test_without_credentials_sam_gets_as_far_as_missing_them(
+    project: Path, environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+
+    done = run(project, *deployment(ENV=environment).command())
+
+    assert done.returncode == 1
+    assert "Unable to locate credentials" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(("environment", "stage"), [("default", "dev"), ("prod", "prod")])
+def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
+    project: Path, cloudformation: CloudFormation, environment: str, stage: str
+) -> None:
+    asked = deployment(ENV=environment, YES="1", PARAMETERS="SmsSenderId=Bells ExistingSubnetIds=subnet-1,subnet-2")
+    boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="uploads")
+
+    # sam would make its own bucket by a stack of its own, so it is given one.
+    done = run(project, *asked.command(), "--no-resolve-s3", "--s3-bucket", "uploads")
+
+    assert "It was noted, and that is all." in done.stdout, done.stdout
+    assert "[y/N]" not in done.stdout
+    given = cloudformation.members("Parameters")
+    assert given["EmailFrom"] == "notify@example.com"
+    assert given["ExistingSubnetIds"] == "subnet-1,subnet-2"
+    assert given["SmsSenderId"] == "Bells"
+    assert given["Stage"] == stage
+    assert given.get("MultiAz") == ("true" if stage == "prod" else None)
+    assert cloudformation.members("Tags") == {"service": "tocsin", "stage": stage}
+    assert cloudformation.change_sets[0]["StackName"] == f"tocsin-{stage}"
+    assert cloudformation.change_sets[0]["Capabilities.member.1"] == "CAPABILITY_IAM"

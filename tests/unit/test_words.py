@@ -1,0 +1,87 @@
+"""Words as a provider takes them: the link has its place on each channel, and a title alone is one line."""
+
+import json
+
+import pytest
+
+from tests.unit.messages import a_message
+from tests.unit.test_sns import ENDPOINT, Recorder
+from tocsin.channels import Credentials
+from tocsin.channels.fcm import _push
+from tocsin.channels.sendgrid import SendGridEmail
+from tocsin.channels.ses import _simple
+from tocsin.channels.sns import SnsPush
+from tocsin.channels.words import email_text, push_words, sms_text
+from tocsin.rendering import Content
+
+URL = "https://shop.example/orders/A-17"
+LINKED = Content("Shipped", "It is on its way.", "<p>It is on its way.</p>", URL)
+ALONE = Content("Shipped", "Shipped", "<h1>Shipped</h1>")
+
+
+def test_in_an_email_the_link_has_a_line_of_its_own_in_the_text_part() -> None:
+    text = f"It is on its way.\n\n{URL}"
+    sendgrid = SendGridEmail(Credentials("k"), {"from_email": "notify@example.com"})
+
+    assert email_text(LINKED) == text
+    assert _simple(a_message(LINKED))["Body"]["Text"]["Data"] == text
+    assert sendgrid._mail(a_message(LINKED))["content"][0] == {"type": "text/plain", "value": text}
+
+
+def test_a_link_that_the_words_have_already_is_not_added() -> None:
+    said = Content("Shipped", f"Follow it: {URL}", "", URL)
+
+    assert email_text(said) == said.text
+    assert sms_text(said, 1_600) == f"Shipped: Follow it: {URL}"
+
+
+@pytest.mark.parametrize("text", ["x" * 1_590 + f" {URL}", f"See {URL}/terms"])
+def test_a_link_that_is_cut_off_or_only_begins_another_is_added(text: str) -> None:
+    said = sms_text(Content("", text, "", URL), 1_600)
+
+    assert said.endswith(f"\n{URL}")
+    assert len(said) <= 1_600
+
+
+def test_in_an_sms_the_link_comes_last_and_is_never_cut() -> None:
+    assert sms_text(LINKED, 1_600) == f"Shipped: It is on its way.\n{URL}"
+    cut = sms_text(Content("T", "x" * 5_000, "", URL), 160)
+    assert (len(cut), cut.endswith(f"x…\n{URL}")) == (160, True)
+
+
+def test_a_link_that_would_crowd_out_the_words_of_an_sms_is_left_out() -> None:
+    url = "https://shop.example/".ljust(800, "x")
+
+    assert sms_text(Content("T", "M", "", url), 1_600) == f"T: M\n{url}"
+    assert sms_text(Content("T", "M", "", url + "x"), 1_600) == "T: M"
+
+
+@pytest.mark.parametrize("content", [ALONE, Content("Shipped", "Shipped", "", URL)])
+def test_a_title_alone_is_said_once(content: Content) -> None:
+    recorder = Recorder()
+    SnsPush(recorder, {}).send(a_message(content, device_endpoint_arn=ENDPOINT))
+
+    assert push_words(content) == {"title": "Shipped"}
+    assert sms_text(content, 160).count("Shipped") == 1
+    assert json.loads(recorder.published[0]["Message"])["default"] == "Shipped"
+
+
+def test_a_push_carries_the_link_as_data_for_the_app() -> None:
+    recorder = Recorder()
+    SnsPush(recorder, {}).send(a_message(LINKED, device_endpoint_arn=ENDPOINT))
+
+    body = json.loads(recorder.published[0]["Message"])
+    assert json.loads(body["APNS"]) == {"aps": {"alert": {"title": "Shipped", "body": "It is on its way."}}, "url": URL}
+    assert json.loads(body["GCM"])["fcmV1Message"]["message"]["data"] == {"url": URL}
+    assert _push(a_message(LINKED))["data"]["url"] == URL
+    assert "url" not in _push(a_message())["data"]
+
+
+@pytest.mark.parametrize("character", ["x", '"', "😀"])
+def test_no_push_is_too_large_because_of_its_link(character: str) -> None:
+    content = Content(character * 200, character * 20_000, "", "https://shop.example/" + "x" * 1_979)
+
+    message = {"message": _push(a_message(content))}
+
+    assert len(json.dumps(message, ensure_ascii=False).encode()) <= 4_096
+    assert len(message["message"]["notification"]["body"]) > 50

@@ -1,0 +1,133 @@
+"""What only AWS can say before a deployment: who we are there, what the stack's state is, whether mail will go out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+NOT_RESERVED = 100  # executions that AWS keeps free of reservations
+_PATIENCE = Config(connect_timeout=10, read_timeout=20, retries={"total_max_attempts": 2})
+
+
+@dataclass(slots=True)
+class Findings:
+    """Obstacles end the deployment before it begins; notes are printed and may wait."""
+
+    place: str = ""
+    obstacles: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reserved: int) -> Findings:
+    """`reserved` is how many concurrent executions the functions want to themselves."""
+    findings = Findings()
+    try:
+        session = boto3.Session(region_name=region)
+        credentials = session.get_credentials()
+    except BotoCoreError as error:  # such as a profile that does not exist
+        return Findings(obstacles=[f"{error}."])
+    if session.region_name is None:
+        findings.obstacles.append("There is no region. Say REGION=us-east-1, or set AWS_REGION.")
+    if credentials is None:
+        findings.obstacles.append("There are no AWS credentials. Log in (`aws sso login`, `aws configure`), or say PROFILE=….")
+    is_new = True
+    if not findings.obstacles:
+        try:
+            account = _client(session, "sts").get_caller_identity()["Account"]
+        except (BotoCoreError, ClientError) as error:
+            return Findings(
+                obstacles=[f"AWS does not say whose credentials these are: {error}", *_missing_sender(parameters, is_new=True)]
+            )
+        findings.place = f"{session.region_name}, account {account}"
+        is_new = _look_at_stack(_client(session, "cloudformation"), stack, findings)
+        look_at_mail(_client(session, "sesv2"), parameters.get("EmailFrom"), findings)
+        if is_new and reserved:
+            look_at_concurrency(_client(session, "lambda"), reserved, findings)
+    findings.obstacles[:0] = _missing_sender(parameters, is_new=is_new)
+    return findings
+
+
+def what_next(stack: str, region: str | None) -> str:
+    """The last words of a deployment."""
+    cloudformation = _client(boto3.Session(region_name=region), "cloudformation")
+    (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
+    return (
+        f"\nIs it up?       curl {outputs.get('ApiUrl')}/ready\n"
+        f"The admin key:  aws secretsmanager get-secret-value --query SecretString --output text "
+        f"--secret-id {outputs.get('AdminKeySecretArn')}"
+    )
+
+
+def _missing_sender(parameters: Mapping[str, str], *, is_new: bool) -> list[str]:
+    if "EmailFrom" in parameters or not is_new:  # an update keeps what the stack has
+        return []
+    return ["EMAIL_FROM is missing: the sender of every email, an address that SES has verified, itself or by its domain."]
+
+
+def _look_at_stack(cloudformation: Any, stack: str, findings: Findings) -> bool:
+    """Whether this is the stack's first deployment."""
+    try:
+        (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+    except ClientError as error:
+        if "does not exist" not in str(error):
+            findings.obstacles.append(f"CloudFormation does not say whether there is a stack {stack}: {error}")
+        return True
+    status = found["StackStatus"]
+    if status in {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"}:
+        findings.obstacles.append(
+            f"The stack {stack} is {status}: its first deployment failed, and CloudFormation only lets it be deleted. "
+            f"Read why (`aws cloudformation describe-stack-events --stack-name {stack}`), then "
+            f"`aws cloudformation delete-stack --stack-name {stack}`."
+        )
+    elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
+        findings.obstacles.append(f"The stack {stack} is {status}. Wait for that to end.")
+    return bool(status == "REVIEW_IN_PROGRESS")
+
+
+def look_at_mail(ses: Any, sender: str | None, findings: Findings) -> None:
+    try:
+        if sender and not any(_is_verified(ses, identity) for identity in _identities(sender)):
+            findings.notes.append(
+                f"SES has verified neither {sender} nor its domain in this region, and refuses mail from it until then: "
+                f"`aws sesv2 create-email-identity --email-identity {sender.partition('@')[2]}`."
+            )
+        if not ses.get_account()["ProductionAccessEnabled"]:
+            findings.notes.append(
+                "SES is in its sandbox in this region: until you ask for production access, only verified addresses get mail."
+            )
+    except (BotoCoreError, ClientError):
+        pass  # who may deploy need not be allowed to read this
+
+
+def _identities(sender: str) -> list[str]:
+    """The address, its domain, and the domains above that: a verified one covers what is below it."""
+    labels = sender.partition("@")[2].split(".")
+    return [sender, *(".".join(labels[first:]) for first in range(len(labels) - 1))]
+
+
+def _is_verified(ses: Any, identity: str) -> bool:
+    try:
+        return bool(ses.get_email_identity(EmailIdentity=identity)["VerifiedForSendingStatus"])
+    except ses.exceptions.NotFoundException:
+        return False
+
+
+def look_at_concurrency(functions: Any, reserved: int, findings: Findings) -> None:
+    """A reservation that the account cannot give would fail the deployment after the quarter of an hour that a database takes."""
+    try:
+        free = functions.get_account_settings()["AccountLimit"]["UnreservedConcurrentExecutions"]
+    except (BotoCoreError, ClientError):
+        return
+    if free - reserved < NOT_RESERVED:
+        findings.obstacles.append(
+            f"The functions reserve {reserved} concurrent executions and AWS wants {NOT_RESERVED} left free, but this account "
+            f"has {free}. Say PARAMETERS='ReserveConcurrency=false', or ask AWS for more."
+        )
+
+
+def _client(session: boto3.Session, service: str) -> Any:
+    return session.client(service, config=_PATIENCE)  # type: ignore[call-overload]
