@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -86,9 +87,7 @@ class Neighbourhood:
         self.admin.execute("DELETE FROM lanes")
 
     def _hints(self) -> int:
-        endpoint = self.stack.dev["aws_endpoint_url"]
-        session = boto3.Session("test", "test", region_name=REGION)
-        sqs: Any = session.client("sqs", endpoint_url=endpoint)
+        sqs = _sqs(self.stack.dev["aws_endpoint_url"])
         found = [
             sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
             for url in sqs.list_queues().get("QueueUrls", [])
@@ -99,7 +98,7 @@ class Neighbourhood:
 
 @dataclass(slots=True)
 class Letters:
-    """What the post office accepted, and when: read on from where the last look ended."""
+    """Whom the post office accepted something for, and when first: read on from where the last look ended."""
 
     file: Path
     accepted_at: dict[str, float] = field(default_factory=dict)
@@ -111,7 +110,8 @@ class Letters:
             rows = conn.execute(query, [self._last]).fetchall()
         for number, recipients, accepted_at in rows:
             self._last = number
-            self.accepted_at |= dict.fromkeys(json.loads(recipients), datetime.fromisoformat(accepted_at).timestamp())
+            for one in json.loads(recipients):
+                self.accepted_at.setdefault(one, datetime.fromisoformat(accepted_at).timestamp())
         return self.accepted_at
 
 
@@ -147,6 +147,11 @@ def neighbourhood(*, crowd: int) -> Iterator[Neighbourhood]:
 
 def letters_of(stack: RunningStack) -> Letters:
     return Letters(State(stack.folder).ledger)
+
+
+@cache
+def _sqs(endpoint: str) -> Any:
+    return boto3.Session("test", "test", region_name=REGION).client("sqs", endpoint_url=endpoint)
 
 
 def _tenant(admin: Connection[Any], name: str) -> Tenant:
