@@ -2,20 +2,25 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from psycopg import Connection
 
+from bench.deliveries import worker
 from tocsin import connecting
+from tocsin.dispatch import dispatch
 from tocsin.fan_out import fan_out
 from tocsin.settings import Settings
 
 
 def tell_everyone(conn: Connection[Any]) -> None:
-    """Until the cursor has passed every event: a transaction elsewhere may keep one unreadable for a moment."""
+    """Until the cursor has passed every event (a transaction elsewhere may keep one unreadable for a moment) and the pages of
+    large audiences are told."""
     while fan_out(conn, has_time=lambda: True).look_again:
         time.sleep(0.001)
+    dispatch(conn, [], replace(worker(100), queue="plan"))
 
 
 def _peak() -> int:
