@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, local_queue, people, wal
+from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, local_queue, neighbours, people, timers, wal
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
@@ -14,10 +14,12 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "intake": intake.measure,
     "people": people.measure,
     "drain": drain.measure,
+    "timers": timers.measure,
     "wal": wal.measure,
     "growth": growth.measure,
     "crowd": crowd.measure,
     "inbox": inbox.measure,
+    "neighbours": neighbours.measure,
     "imports": imports.measure,
     "layer": layer.measure,
     "local-queue": local_queue.measure,

@@ -2,20 +2,25 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from psycopg import Connection
 
+from bench.deliveries import worker
 from tocsin.audience.fan_out import fan_out
 from tocsin.foundation import connecting
 from tocsin.foundation.settings import Settings
+from tocsin.outbox.dispatch import dispatch
 
 
 def tell_everyone(conn: Connection[Any]) -> None:
-    """Until the cursor has passed every event: a transaction elsewhere may keep one unreadable for a moment."""
+    """Until the cursor has passed every event (a transaction elsewhere may keep one unreadable for a moment) and the pages of
+    large audiences are told."""
     while fan_out(conn, has_time=lambda: True).look_again:
         time.sleep(0.001)
+    dispatch(conn, [], replace(worker(100), queue="plan"))
 
 
 def _peak() -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ from tocsin.foundation.ids import uuid7
 from tocsin.outbox.dispatch import dispatch
 
 WARM = 4  # enough for every statement to be prepared
+FURTHER = 5  # batches
 UNIT = "round trips"
 
 
@@ -29,6 +31,7 @@ def measure(ground: Ground) -> list[Result]:
         return [
             *_intake(ground, proxy, url("tocsin_app")),
             *_dispatch(ground, proxy, url("tocsin_worker")),
+            *_queue(ground, proxy, url("tocsin_worker")),
             *_inbox(ground, proxy, url("tocsin_app")),
         ]
 
@@ -60,6 +63,27 @@ def _dispatch(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
     return results
 
 
+def _queue(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
+    """A worker of a queue looks for its work itself: what finding nothing costs, an only batch, and each further one."""
+    with ground.connect("tocsin_worker", url=url) as conn:
+        drains = {size: partial(dispatch, conn, [], replace(worker(size), queue="email")) for size in (10, 100)}
+        only = {size: _count(proxy, drain, partial(make_deliveries, ground, size)) for size, drain in drains.items()}
+        more = {
+            size: _count(proxy, drain, partial(make_deliveries, ground, size * (1 + FURTHER))) for size, drain in drains.items()
+        }
+        nothing = _count(proxy, drains[100])
+    return [
+        counted("round trips: a worker of the email queue, nothing due", nothing, UNIT),
+        counted("round trips: a worker of the email queue, an only 100", only[100], UNIT),
+        *(
+            counted(
+                f"round trips: a worker of the email queue, a further {size}", (more[size] - only[size]) / FURTHER, UNIT, "<= 4"
+            )
+            for size in drains
+        ),
+    ]
+
+
 def _inbox(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
     handler = load_handler("inbox_api")
     token, _ = token_issuer.token_for(Person(TENANT, uuid7()), timedelta(hours=1))
@@ -75,12 +99,15 @@ def _dispatch_next(conn: Connection[Any], groups: Iterator[list[UUID]], size: in
     dispatch(conn, next(groups), worker(size))
 
 
-def _count(proxy: CountingProxy, work: Callable[[], object]) -> int:
-    for _ in range(WARM):
+def _count(proxy: CountingProxy, work: Callable[[], object], prepare: Callable[[], object] = lambda: None) -> int:
+    """The exchanges of the last of some repetitions, each after what prepares it elsewhere."""
+    exchanges = 0
+    for _ in range(WARM + 1):
+        prepare()
+        before = proxy.exchanges
         work()
-    before = proxy.exchanges
-    work()
-    return proxy.exchanges - before
+        exchanges = proxy.exchanges - before
+    return exchanges
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What time does to the queue: a long history behind it, and a snapshot that somebody keeps open."""
+"""What weighs on the queue: a long history behind it, a snapshot that somebody keeps open, and much that is due around it."""
 
 import time
 from contextlib import ExitStack
@@ -10,18 +10,27 @@ from uuid import uuid4
 import psycopg
 from psycopg import Connection
 
+from bench.copies import copy_deliveries
 from bench.deliveries import claim, claim_and_complete, complete, make_deliveries
 from bench.ground import TENANT, Ground, furnish
 from bench.report import Result, compared
 from bench.rounds import Contestant, interleaved
+from tocsin.store import outbox
 
 FEW, MANY = 10_000, 200_000
+TENANTS = 200
+PEOPLE_OF_EACH = 50
+FEW_DUE, MANY_DUE = 5, 2_500  # deliveries of each tenant
 BATCH = 100
 BATCHES = 5
 ROUNDS = 5
 
 
 def measure(ground: Ground) -> list[Result]:
+    return _aged(ground) + _amid_others(ground)
+
+
+def _aged(ground: Ground) -> list[Result]:
     grounds = {name: replace(ground, database=name) for name in ("young", "old", "held")}
     with ExitStack() as stack:
         conns: dict[str, Connection[Any]] = {}
@@ -45,6 +54,29 @@ def measure(ground: Ground) -> list[Result]:
     return [
         compared(f"growth: claiming {BATCH}, {many}", seen["claim old"], "ms", few, seen["claim young"], "<= 1.3"),
         compared("growth: claim + complete, a snapshot open", seen["drain held"], "/s", "without", seen["drain young"], ">= 0.5"),
+    ]
+
+
+def _amid_others(ground: Ground) -> list[Result]:
+    grounds = {count: replace(ground, database=f"due_{count}") for count in (FEW_DUE, MANY_DUE)}
+    with ExitStack() as stack:
+        contestants: dict[str, Contestant] = {}
+        for count, one in grounds.items():
+            furnish(ground.server, one.database)
+            _add_tenants(one)
+            people = min(count, PEOPLE_OF_EACH)
+            made = copy_deliveries(one, each=count // people, people_per_tenant=people)
+            assert len(made) == TENANTS * count
+            conn = stack.enter_context(one.connect("tocsin_worker"))
+            contestants[f"look {count}"] = partial(_find_milliseconds, conn, with_claim=False)
+            contestants[f"claim {count}"] = partial(_find_milliseconds, conn, with_claim=True)
+        interleaved(contestants, rounds=1)
+        seen = interleaved(contestants, rounds=3 * ROUNDS)  # short ones
+    few, many = f"{TENANTS * FEW_DUE:,} due", f"{TENANTS * MANY_DUE:,} due of {TENANTS} tenants"
+    look, find = ((seen[f"{what} {MANY_DUE}"], "ms", few, seen[f"{what} {FEW_DUE}"]) for what in ("look", "claim"))
+    return [
+        compared(f"growth: looking for {BATCH} and claiming them, {many}", *find, "<= 1.3"),
+        compared(f"growth: looking alone, {many}", *look),
     ]
 
 
@@ -88,6 +120,23 @@ def _add_history(ground: Ground, count: int) -> None:
         conn.execute("VACUUM (ANALYZE) records, routes, attempts")
 
 
+def _add_tenants(ground: Ground) -> None:
+    with psycopg.connect(ground.url(), autocommit=True) as conn:
+        conn.execute(
+            "INSERT INTO tenants (id, name) SELECT tocsin_uuid7(), 'tenant ' || n FROM generate_series(2, %s) AS n", [TENANTS]
+        )
+        conn.execute(
+            """
+            INSERT INTO users (id, tenant_id, external_id, email)
+            SELECT tocsin_uuid7(), tenants.id, 'person-' || n, 'person-' || n || '@example.com'
+            FROM tenants CROSS JOIN generate_series(1, %s) AS n
+            WHERE tenants.id <> %s
+            """,
+            [PEOPLE_OF_EACH, TENANT],
+        )
+        conn.execute("VACUUM (ANALYZE) users")
+
+
 def _claim_milliseconds(ground: Ground, conn: Connection[Any]) -> float:
     ids = make_deliveries(ground, BATCH * BATCHES)
     seconds = 0.0
@@ -97,6 +146,21 @@ def _claim_milliseconds(ground: Ground, conn: Connection[Any]) -> float:
         claimed = claim(conn, ids[start : start + BATCH], token)
         seconds += time.perf_counter() - started
         complete(conn, claimed, token)
+    return seconds / BATCHES * 1000
+
+
+def _find_milliseconds(conn: Connection[Any], *, with_claim: bool) -> float:
+    """What a worker's look for work takes, and the claim of what it found; it is given back, off the clock."""
+    seconds = 0.0
+    for _ in range(BATCHES):
+        token = uuid4()
+        started = time.perf_counter()
+        choice = outbox.choice("email", outbox.choose_due(conn, "email", limit=BATCH))
+        found = [one.id for one in choice.due]
+        claimed = claim(conn, found, token) if with_claim else []
+        seconds += time.perf_counter() - started
+        assert (len(found), len(claimed)) == (BATCH, BATCH if with_claim else 0)
+        outbox.release(conn, found, lease_token=token)
     return seconds / BATCHES * 1000
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import boto3
 
-from tests.e2e.stack import RunningStack
+from devstack.launch import RunningStack
 
 
 @dataclass(frozen=True, slots=True)

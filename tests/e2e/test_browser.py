@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
+from devstack.launch import RunningStack
 from tests.browser.chromium import Chromium, started_chromium
 from tests.browser.page import Page, opened_page
 from tests.e2e.client import Client, wait_for
-from tests.e2e.stack import RunningStack
 
 pytestmark = pytest.mark.xdist_group("e2e-service")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from devstack.launch import ROOT, RunningStack
 from tests.e2e.client import Client, wait_for
-from tests.e2e.stack import ROOT, RunningStack
 
 pytestmark = pytest.mark.xdist_group("e2e-service")
 

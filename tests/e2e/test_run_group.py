@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from devstack.launch import ROOT, started_stack
 from tests.e2e.client import Client, wait_for
-from tests.e2e.stack import ROOT, started_stack
 
 pytestmark = pytest.mark.xdist_group("e2e-stack")
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from devstack.launch import RunningStack
 from tests.e2e.client import Client, wait_for
-from tests.e2e.stack import RunningStack
 from tests.frozen import frozen
 
 pytestmark = pytest.mark.xdist_group("e2e-service")

@@ -15,7 +15,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from tests.e2e.stack import RunningStack, is_running, launch, started_stack
+from devstack.launch import RunningStack, is_running, launch, started_stack
 
 pytestmark = pytest.mark.xdist_group("e2e-stack")
 

@@ -361,6 +361,44 @@ def test_many_large_plans_are_planned_in_portions_and_the_rest_is_given_back(
     assert len(world.email.accepted) == 1
 
 
+def test_a_round_does_what_was_chosen_in_the_order_of_the_choice(two: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever's turn it is comes first, though others' rows are older: what a slow round gives back is not always theirs."""
+    monkeypatch.setattr("tocsin.audience.plan.MOST_ROUTES", 1)
+    monkeypatch.setattr(dispatching, "PLANNING_TIME", -1.0)
+    older, newer = _flood(two, 2)
+    monkeypatch.setattr(outbox, "choice", lambda queue, cursor: Choice([], stopped_at=None))
+
+    _serve(two, "plan", newer, older)
+
+    assert [row["notification_id"] for row in two.rows("SELECT notification_id FROM outbox WHERE queue = 'plan'")] == [older]
+
+
+def test_suspects_of_one_tenant_do_not_fill_a_round(two: World) -> None:
+    ids = _flood(two, 20)
+    two.admin.execute("UPDATE outbox SET claim_count = 1")
+    rounds = _counting(dispatching, "_round")
+
+    assert _serve(two, "plan", *ids) == 20
+
+    assert len(rounds()) > 20 // dispatching.MOST_SUSPECTS
+
+
+def test_pages_of_several_audiences_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.audience.plan.PAGE_SIZE", 1)
+    for n in range(3):
+        world.add_user(f"user-{n}")
+    first, second = (world.accept(audience={"kind": "tenant"}).notification_id for _ in range(2))
+
+    for _ in range(2):
+        (chosen,) = [one.id for one in _choose(world, limit=1).due]
+        dispatch(world.worker, [chosen], world.worker_policy())
+
+    planned = {
+        row["notification_id"]: row["n"] for row in world.rows("SELECT notification_id, count(*) AS n FROM routes GROUP BY 1")
+    }
+    assert planned == {first: 1, second: 1}
+
+
 def test_due_work_is_found_by_index_alone(two: World) -> None:
     """Whatever waits, leased or not due, is not read through."""
     _flood(two, 200)

@@ -10,7 +10,7 @@ from tocsin.store import outbox, routes
 from tocsin.store.rows import Claimed, Plan, Planned
 
 PAGE_SIZE = 1_000
-MOST_ROUTES = 5_000  # in one statement, about
+MOST_ROUTES = 2_000  # in one statement, about
 DEFAULT_CHANNELS = ["email", "in_app"]
 
 

@@ -23,7 +23,8 @@ from tocsin.store.rows import Buried, Choice, Claimed
 
 BATCH_SIZE = 100
 SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered
-PLANNING_TIME = 1.0  # seconds; what is not planned by then is given back, so that others get their turn
+MOST_SUSPECTS = 5  # in one round
+PLANNING_TIME = 0.5  # seconds; what is not planned by then is given back, so that others get their turn
 MOST_HINTS = 8  # to one tenant's workers for one thing that was planned; they go on by themselves
 EVENTS_EVERY = 1.0  # seconds: so long events wait for workers that have many plans to make
 MOST_EMPTY_ROUNDS = 5  # others take what this worker reaches for: they are enough
@@ -129,8 +130,9 @@ def _round(conn: Connection[Any], batch: list[UUID], worker: Worker, *, after: U
 
 
 def _suspects(conn: Connection[Any], batch: list[UUID], worker: Worker) -> int:
+    """Those of the batch that took a worker down: one at a time, and few in a round, so that nobody waits for all of them."""
     claimed = 0
-    while worker.has_time():
+    while claimed < MOST_SUSPECTS and worker.has_time():
         made = _claim(conn, batch, worker, suspects=True)
         if made.claimed == 0:
             break
@@ -153,7 +155,8 @@ def _claim(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: 
         )
         paged = outbox.claim_page(conn, ids, lease_token=lease_token, lease=worker.lease) if serves_plans else None
         looked = outbox.choose_due(conn, worker.queue, limit=worker.batch_size, after=after) if worker.queue and after else None
-    claimed, pages = leased.fetchall(), paged.fetchall() if paged else []
+    place = {one: n for n, one in enumerate(ids)}
+    claimed, pages = sorted(leased, key=lambda one: place[one.outbox_id]), paged.fetchall() if paged else []  # whose turn it was
     follows = _plan(conn, [one for one in claimed if one.source_kind == "plan"], lease_token)
     for page in pages:
         follows += fan_out_page(conn, page, lease_token=lease_token)

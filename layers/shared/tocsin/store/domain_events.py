@@ -464,7 +464,8 @@ def fan_out(
         ), walking AS (
             UPDATE outbox
             SET payload = outbox.payload || jsonb_build_object('after', progress.last_user_id), claim_count = 0,
-                lease_token = NULL, leased_until = NULL, nudged_at = tocsin_now()
+                lease_token = NULL, leased_until = NULL, nudged_at = tocsin_now(),
+                due_at = tocsin_now()  -- behind what was due before: pages of several audiences take turns
             FROM page, event JOIN progress USING (place)
             WHERE outbox.id = page.id AND NOT event.is_whole
             RETURNING outbox.id, outbox.tenant_id

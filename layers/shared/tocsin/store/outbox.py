@@ -131,6 +131,7 @@ def claim_page(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lea
             WHERE id = ANY(%(ids)s) AND source_kind = 'fanout'
               AND due_at <= tocsin_now()
               AND (leased_until IS NULL OR leased_until <= tocsin_now())
+            ORDER BY due_at
             LIMIT 1
             FOR UPDATE SKIP LOCKED
         )
@@ -160,9 +161,9 @@ def choose_due(
 ) -> Cursor[tuple[UUID | None, UUID | None, UUID | None]]:
     """Look for due work that nobody leases, in turns between tenants; read the cursor with `choice`. Nothing is locked.
 
-    Each of the tenants after a given one (so many at most) gets an equal share, 25 at least. Within a tenant `critical` comes
-    first, `high` five minutes before its time, `low` ten minutes after it: so low waits ten minutes at most for what came
-    later. `unannounced`: only what no hint announced lately."""
+    The tenants after a given one (so many at most) take turns. Within a tenant `critical` comes first, `high` five minutes
+    before its time, `low` ten minutes after it: so low waits ten minutes at most for what came later.
+    `unannounced`: only what no hint announced lately."""
     return conn.execute(
         """
         WITH RECURSIVE walk AS (
@@ -186,7 +187,7 @@ def choose_due(
                    (4::smallint, interval '10 minutes')
         ), tenant AS MATERIALIZED (
             SELECT walk.tenant_id,
-                   LEAST(GREATEST(ceil(%(limit)s::float8 / count(*) OVER ()), 25), %(most_per_tenant)s)::integer AS share
+                   LEAST(ceil(2 * %(limit)s::float8 / count(*) OVER ()), %(most_per_tenant)s)::integer AS share
             FROM walk
             WHERE EXISTS (
                 SELECT

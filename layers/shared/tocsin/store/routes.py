@@ -229,7 +229,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         ), advanced AS (
             UPDATE outbox
             SET payload = jsonb_build_object('after', progress.last_user_id), claim_count = 0, leased_until = NULL,
-                lease_token = NULL, nudged_at = tocsin_now()
+                lease_token = NULL, nudged_at = tocsin_now(), due_at = tocsin_now()
             FROM progress
             WHERE outbox.id = progress.plan_id AND progress.members = %(page_size)s
             RETURNING outbox.id, outbox.tenant_id

@@ -1,4 +1,4 @@
-"""A whole local stack for tests: `python -m devstack` in a folder of its own, and proof that it leaves nothing behind."""
+"""A whole local stack for tests and the bench: `python -m devstack` in a folder of its own, which leaves nothing behind."""
 
 import json
 import os
@@ -14,11 +14,14 @@ from typing import Any
 from uuid import uuid4
 
 import psutil
-import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parent.parent
 START_SECONDS = 90.0
 STOP_SECONDS = 30.0
+
+
+class StackError(Exception):
+    """A stack that does not start, or does not end as it should; the message has its output."""
 
 
 @dataclass(slots=True)
@@ -61,10 +64,11 @@ class RunningStack:
             code = self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.kill_everything()
-            raise AssertionError(f"the stack did not stop:\n{self.output}") from None
-        left = [process for process in before if is_running(process)]
-        assert not left, f"left behind: {left}\n{self.output}"
-        assert not (self.folder / "dev.json").exists()
+            raise StackError(f"the stack did not stop:\n{self.output}") from None
+        if left := [process for process in before if is_running(process)]:
+            raise StackError(f"left behind: {left}\n{self.output}")
+        if (self.folder / "dev.json").exists():
+            raise StackError(f"dev.json was left behind\n{self.output}")
         return code
 
 
@@ -97,7 +101,7 @@ def wait_until_it_serves(stack: RunningStack) -> None:
     while not (stack.folder / "dev.json").exists():
         if stack.process.poll() is not None or time.monotonic() > deadline:
             stack.kill_everything()
-            raise AssertionError(f"the stack did not start:\n{stack.output}")
+            raise StackError(f"the stack did not start:\n{stack.output}")
         time.sleep(0.02)
     content: dict[str, Any] = json.loads((stack.folder / "dev.json").read_text())
     stack.dev = content
@@ -117,10 +121,3 @@ def started_stack(
     finally:
         if stack.process.poll() is None:
             stack.stop()
-
-
-@pytest.fixture(scope="session")
-def running_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """One stack for all tests of a process that ask for it; they must tell their own data apart."""
-    with started_stack(tmp_path_factory.mktemp("stack")) as stack:
-        yield stack
