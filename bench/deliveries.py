@@ -13,6 +13,7 @@ from tocsin.channels.ways import Message, Ways
 from tocsin.delivery.deliver import Policy
 from tocsin.outbox.dispatch import Worker
 from tocsin.store import outbox, routes
+from tocsin.store.rows import Claimed, Settlement
 
 LEASE = timedelta(seconds=90)
 SEND_CONCURRENCY = 16  # as in the template
@@ -52,12 +53,12 @@ def _planned(conn: Connection[Any], ids: list[UUID]) -> list[UUID]:
     return [one.id for one in plan(conn, claimed, lease_token=token).deliveries]
 
 
-def claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> list[outbox.Claimed]:
+def claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> list[Claimed]:
     return outbox.claim(conn, ids, lease_token=token, lease=LEASE, suspects=False, limit=len(ids)).fetchall()
 
 
-def complete(conn: Connection[Any], claimed: list[outbox.Claimed], token: UUID) -> None:
-    done = [routes.Settlement(one.outbox_id, "published", provider="ses") for one in claimed]
+def complete(conn: Connection[Any], claimed: list[Claimed], token: UUID) -> None:
+    done = [Settlement(one.outbox_id, "published", provider="ses") for one in claimed]
     settled = routes.settle(conn, done, lease_token=token).fetchall()
     assert len(settled) == len(claimed)
 
