@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from tocsin.api import about, inbox, notifications, preferences, suppressions
+from tocsin.api import about, inbox, notifications, preferences, unsubscribe
 from tocsin.http import assets
 from tocsin.http.door import door
 
 WEB = Path(__file__).with_name("web")
 
 handler = door(
-    [*notifications.ENDPOINTS, *inbox.ENDPOINTS, *preferences.ENDPOINTS, *assets.serve(WEB), *suppressions.PUBLIC_ENDPOINTS],
+    [*notifications.ENDPOINTS, *inbox.ENDPOINTS, *preferences.ENDPOINTS, *assets.serve(WEB), *unsubscribe.ENDPOINTS],
     otherwise=about.otherwise,
 )

@@ -1,9 +1,32 @@
 """The door for managing users, devices, keys, templates, types, suppressions, providers, and who hears of what."""
 
-from tocsin.api import about, people, providers, suppressions, templates, watching
+from tocsin.api import (
+    about,
+    api_keys,
+    devices,
+    event_routing,
+    notification_types,
+    providers,
+    suppressions,
+    templates,
+    user_tokens,
+    users,
+    watches,
+)
 from tocsin.http.door import door
 
 handler = door(
-    [*people.ENDPOINTS, *watching.ENDPOINTS, *templates.ENDPOINTS, *suppressions.ENDPOINTS, *providers.ENDPOINTS],
+    [
+        *users.ENDPOINTS,
+        *devices.ENDPOINTS,
+        *api_keys.ENDPOINTS,
+        *event_routing.ENDPOINTS,
+        *watches.ENDPOINTS,
+        *user_tokens.ENDPOINTS,
+        *templates.ENDPOINTS,
+        *notification_types.ENDPOINTS,
+        *suppressions.ENDPOINTS,
+        *providers.ENDPOINTS,
+    ],
     otherwise=about.otherwise,
 )

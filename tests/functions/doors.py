@@ -14,16 +14,22 @@ from uuid import uuid4
 from tests.work_queue import arn_of
 from tocsin.api import (
     about,
+    api_keys,
+    devices,
+    event_routing,
     events,
     inbox,
     intents,
+    notification_types,
     notifications,
-    people,
     preferences,
     providers,
     suppressions,
     templates,
-    watching,
+    unsubscribe,
+    user_tokens,
+    users,
+    watches,
 )
 from tocsin.http import assets
 
@@ -36,9 +42,20 @@ ENDPOINTS = {
         *inbox.ENDPOINTS,
         *preferences.ENDPOINTS,
         *assets.serve(FUNCTIONS),
-        *suppressions.PUBLIC_ENDPOINTS,
+        *unsubscribe.ENDPOINTS,
     ],
-    "manage": [*people.ENDPOINTS, *watching.ENDPOINTS, *templates.ENDPOINTS, *suppressions.ENDPOINTS, *providers.ENDPOINTS],
+    "manage": [
+        *users.ENDPOINTS,
+        *devices.ENDPOINTS,
+        *api_keys.ENDPOINTS,
+        *event_routing.ENDPOINTS,
+        *watches.ENDPOINTS,
+        *user_tokens.ENDPOINTS,
+        *templates.ENDPOINTS,
+        *notification_types.ENDPOINTS,
+        *suppressions.ENDPOINTS,
+        *providers.ENDPOINTS,
+    ],
 }
 
 

@@ -12,16 +12,22 @@ from tests.unit.http_events import an_event, ask
 from tocsin.access.key_format import SCOPES
 from tocsin.api import (
     about,
+    api_keys,
+    devices,
+    event_routing,
     events,
     inbox,
     intents,
+    notification_types,
     notifications,
-    people,
     preferences,
     providers,
     suppressions,
     templates,
-    watching,
+    unsubscribe,
+    user_tokens,
+    users,
+    watches,
 )
 from tocsin.http import assets
 from tocsin.http.door import Endpoint, door
@@ -67,9 +73,12 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 
 def test_every_list_of_endpoints_is_served() -> None:
-    modules = (intents, events, notifications, inbox, preferences, people, watching, templates, suppressions, providers, about)
+    modules = (
+        *(intents, events, notifications, inbox, preferences, users, devices, api_keys, event_routing, watches, user_tokens),
+        *(templates, notification_types, suppressions, providers, unsubscribe, about),
+    )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
-    others = [*suppressions.PUBLIC_ENDPOINTS, *inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
 
     assert {endpoint.route for endpoint in [*listed, *others]} == SERVED
 

@@ -60,21 +60,30 @@ def methods_at(path: str) -> set[str]:
 
 def every_endpoint() -> list[Endpoint]:
     from tocsin.api import (  # noqa: PLC0415 - each door imports its own; only what describes them all needs every one
+        api_keys,
+        devices,
+        event_routing,
         events,
         inbox,
         intents,
+        notification_types,
         notifications,
-        people,
         preferences,
         providers,
         suppressions,
         templates,
-        watching,
+        unsubscribe,
+        user_tokens,
+        users,
+        watches,
     )
     from tocsin.http import assets  # noqa: PLC0415
 
-    modules = (intents, events, notifications, inbox, preferences, people, watching, templates, suppressions, providers)
-    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *suppressions.PUBLIC_ENDPOINTS, *ENDPOINTS]
+    modules = (
+        *(intents, events, notifications, inbox, preferences, users, devices, api_keys, event_routing, watches, user_tokens),
+        *(templates, notification_types, suppressions, providers, unsubscribe),
+    )
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
 
 

@@ -1,37 +1,22 @@
-"""Suppressing: whom not to write to, by hand and by one click."""
+"""Suppressions: whom not to write to."""
 
-import base64
-import hashlib
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from aws_lambda_powertools import Logger
-from psycopg import Connection
 from pydantic import Field
 
 from tocsin.access import audit
-from tocsin.feedback import unsubscribe
-from tocsin.foundation import database
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import paging, problems
-from tocsin.http.door import Call, Endpoint, Request, Response
+from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.people import addresses
 from tocsin.store import suppressions
 from tocsin.store.suppressions import Suppression
 
-log = Logger(child=True)
 _CHANNELS = ("email", "sms")
-_STYLE = (
-    "body { font: 18px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 15vh auto; padding: 0 1rem; } "
-    "button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .5rem; background: #2456a6; color: #fff; }"
-)
-_POLICY = (
-    f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
 
 
 class SuppressionBody(Closed):
@@ -97,49 +82,14 @@ def _find(call: Call) -> Suppression:
     return row
 
 
-def get_unsubscribe(request: Request) -> Response:
-    """A page that asks; reading it changes nothing, so that a mail scanner following links unsubscribes nobody."""
-    return _page(
-        "Unsubscribe?",
-        """<p>This stops emails of this kind, or about this thread.</p>
-        <form method="post"><button>Unsubscribe</button></form>""",  # without an action: to where the page came from
-    )
-
-
-def post_unsubscribe(request: Request) -> Response:
-    """Acts, and answers every token alike."""
-
-    def act(conn: Connection[Any]) -> bool:
-        return unsubscribe.unsubscribe(conn, request.path_parameters.get("token", ""))
-
-    try:
-        database.run(act)
-    except unsubscribe.SecretUnavailable as error:
-        log.error("the secret of the links cannot be read", extra={"request_id": request.request_id, "error": str(error)})
-        raise problems.unavailable("The link cannot be checked just now.") from None
-    return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")
-
-
-def _page(title: str, content: str) -> Response:
-    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <meta name="robots" content="noindex"><style>{_STYLE}</style><main><h1>{title}</h1>{content}</main></html>"""
-    return Response(
-        200,
-        page,
-        {
-            "Content-Type": "text/html; charset=utf-8",
-            "Referrer-Policy": "no-referrer",
-            "Content-Security-Policy": _POLICY,
-        },
-    )
-
-
 _FILTERS: list[dict[str, Any]] = [
     {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}},
     {"name": "address", "in": "query", "schema": {"type": "string"}},
 ]
+
+
 _REASON: list[dict[str, Any]] = [{"name": "reason", "in": "query", "schema": {"type": "string"}}]
+
 
 ENDPOINTS = [
     Endpoint(
@@ -165,27 +115,5 @@ ENDPOINTS = [
         success=204,
         parameters=_REASON,
         answers={404: "No such suppression", 422: "A complaint needs a reason, or a parameter is not valid"},
-    ),
-]
-
-_HTML = ("text/html",)
-
-PUBLIC_ENDPOINTS = [
-    Endpoint(
-        "GET /u/{token}",
-        None,
-        get_unsubscribe,
-        "The page of an unsubscribe link; changes nothing",
-        answer_types=_HTML,
-        is_link=True,
-    ),
-    Endpoint(
-        "POST /u/{token}",
-        None,
-        post_unsubscribe,
-        "One-click unsubscribe (RFC 8058)",
-        answers={503: "It cannot be noted just now; try again later"},
-        answer_types=_HTML,
-        is_link=True,
     ),
 ]

@@ -1,9 +1,9 @@
-"""Wording: templates with their versions, and notification types."""
+"""Templates with their versions, and what they would say."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StrictBool, StrictInt
+from pydantic import Field
 
 from tocsin.access import audit
 from tocsin.content import plain, render
@@ -14,10 +14,11 @@ from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake.intents import Channel
-from tocsin.store import notification_types, templates
+from tocsin.store import templates
 from tocsin.store.templates import TemplateRow
 
 MAX_LOCALES = 50  # of one name on one channel: an inbox row is rendered in all of them
+
 
 Locale = Annotated[str, Field(pattern=r"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$", max_length=35)]
 
@@ -36,19 +37,6 @@ class PreviewBody(Closed):
     channel: Channel
     locale: Locale = "default"
     payload: dict[str, Any] = Field(default_factory=dict)
-
-
-def _distinct(channels: list[str]) -> list[str]:
-    return list(dict.fromkeys(channels))
-
-
-class TypeBody(Closed):
-    channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(_distinct)] | None = None
-    template: Name | None = None
-    priority: Literal["low", "normal", "high", "critical"] = "normal"
-    ambiguous_policy: Literal["retry", "hold"] | None = None
-    transactional: StrictBool = True
-    expires_after_seconds: Annotated[StrictInt, Field(ge=60, le=31_536_000)] | None = None
 
 
 def post_template(call: Call) -> Response:
@@ -81,7 +69,7 @@ def list_templates(call: Call) -> Response:
 
 def get_template(call: Call) -> Response:
     """Every version of a name, newest first."""
-    response = _page(call, _name(call))
+    response = _page(call, name_of(call))
     if not response.body["data"] and "cursor" not in call.request.query:
         raise problems.not_found("template")
     return response
@@ -89,16 +77,16 @@ def get_template(call: Call) -> Response:
 
 def delete_template(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
-        if not templates.deactivate(call.conn, call.tenant_id, _name(call)):
+        if not templates.deactivate(call.conn, call.tenant_id, name_of(call)):
             raise problems.not_found("active template")
-        audit.record(call.conn, call.actor, "deactivate", "template", _name(call), {})
+        audit.record(call.conn, call.actor, "deactivate", "template", name_of(call), {})
     return Response(204)
 
 
 def preview_template(call: Call) -> Response:
     body: PreviewBody = call.request.parsed(PreviewBody)
     with tenant_transaction(call.conn, call.tenant_id):
-        rows = templates.find_active(call.conn, [(call.tenant_id, _name(call))], channel=body.channel)
+        rows = templates.find_active(call.conn, [(call.tenant_id, name_of(call))], channel=body.channel)
     if not rows:
         raise problems.not_found("active template for this channel")
     row = min(rows, key=lambda row: render.distance(row.locale, body.locale))
@@ -114,38 +102,6 @@ def preview_template(call: Call) -> Response:
     return Response(200, shown | _identity(row) | _parts(row.channel, content.text))
 
 
-def put_type(call: Call) -> Response:
-    body: TypeBody = call.request.parsed(TypeBody)
-    with tenant_transaction(call.conn, call.tenant_id):
-        before = notification_types.find_all(call.conn, call.tenant_id, _name(call))
-        kind = notification_types.upsert(call.conn, tenant_id=call.tenant_id, name=_name(call), **body.model_dump())
-        old = {name: getattr(before[0], name) for name in body.model_dump()} if before else None
-        audit.record(call.conn, call.actor, "put", "notification_type", kind.name, {"old": old, "new": body.model_dump()})
-    return Response(200, asdict(kind))
-
-
-def get_type(call: Call) -> Response:
-    with tenant_transaction(call.conn, call.tenant_id):
-        found = notification_types.find_all(call.conn, call.tenant_id, _name(call))
-    if not found:
-        raise problems.not_found("notification type")
-    return Response(200, asdict(found[0]))
-
-
-def list_types(call: Call) -> Response:
-    with tenant_transaction(call.conn, call.tenant_id):
-        found = notification_types.find_all(call.conn, call.tenant_id)
-    return Response(200, {"data": [asdict(kind) for kind in found], "next_cursor": None})
-
-
-def delete_type(call: Call) -> Response:
-    with tenant_transaction(call.conn, call.tenant_id):
-        if not notification_types.delete(call.conn, call.tenant_id, _name(call)):
-            raise problems.not_found("notification type")
-        audit.record(call.conn, call.actor, "delete", "notification_type", _name(call), {})
-    return Response(204)
-
-
 def _page(call: Call, name: str | None) -> Response:
     limit, after = paging.limit_of(call.request), paging.cursor_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
@@ -153,7 +109,7 @@ def _page(call: Call, name: str | None) -> Response:
     return paging.page(rows, limit, shown=_shown, place=lambda row: (row.created_at, row.id))
 
 
-def _name(call: Call) -> str:
+def name_of(call: Call) -> str:
     name = call.request.path_parameters.get("name", "")
     if not 1 <= len(name) <= 100:
         raise problems.invalid("A name has 1 to 100 characters.")
@@ -211,22 +167,5 @@ ENDPOINTS = [
         "Render without sending",
         body=PreviewBody,
         answers={404: "No such template"},
-    ),
-    Endpoint("GET /v1/notification-types", "manage", list_types, "List notification types"),
-    Endpoint(
-        "PUT /v1/notification-types/{name}",
-        "manage",
-        put_type,
-        "Say what a type means",
-        body=TypeBody,
-    ),
-    Endpoint("GET /v1/notification-types/{name}", "manage", get_type, "Show a type", answers={404: "No such type"}),
-    Endpoint(
-        "DELETE /v1/notification-types/{name}",
-        "manage",
-        delete_type,
-        "Forget a type",
-        success=204,
-        answers={404: "No such type"},
     ),
 ]

@@ -1,12 +1,11 @@
-"""Managing: users, their devices, and API keys."""
+"""API keys: made and shown once, rotated with an overlap, revoked."""
 
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from psycopg import errors
-from pydantic import AfterValidator, Field, StrictInt
+from pydantic import Field, StrictInt
 
 from tocsin.access import audit, authenticate, key_format
 from tocsin.foundation.database import tenant_transaction
@@ -15,24 +14,8 @@ from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Email, Phone
-from tocsin.people.time_zones import known_zone
-from tocsin.store import api_keys, devices, users
+from tocsin.store import api_keys
 from tocsin.store.api_keys import ApiKey
-from tocsin.store.users import User
-
-
-class UserBody(Closed):
-    email: Email | None = None
-    phone: Phone | None = None
-    username: Name | None = None
-    locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
-    timezone: Annotated[str, Field(max_length=50), AfterValidator(known_zone)] | None = None
-    attributes: dict[str, Any] = Field(default_factory=dict)
-
-
-class DeviceBody(Closed):
-    platform: Literal["apns", "fcm"]
 
 
 class KeyBody(Closed):
@@ -48,62 +31,6 @@ class RotateBody(Closed):
     """How long the old key still works, so that its callers can change over: a day, up to 30, or not at all."""
 
     overlap_seconds: Annotated[StrictInt, Field(ge=0, le=2_592_000)] = 86_400
-
-
-def put_user(call: Call) -> Response:
-    external_id = _external_id(call)
-    body: UserBody = call.request.parsed(UserBody)
-    try:
-        with tenant_transaction(call.conn, call.tenant_id):
-            user, is_new = users.upsert(
-                call.conn, user_id=uuid7(), tenant_id=call.tenant_id, external_id=external_id, **body.model_dump()
-            )
-    except errors.UniqueViolation as error:
-        field = "email" if "email" in (error.diag.constraint_name or "") else "username"
-        raise Problem(409, "already-taken", f"The {field} is taken", f"Another user of this tenant has this {field}.") from None
-    return Response(201 if is_new else 200, _shown_user(user))
-
-
-def get_user(call: Call) -> Response:
-    return Response(200, _shown_user(user_of(call)))
-
-
-def list_users(call: Call) -> Response:
-    limit = paging.limit_of(call.request)
-    cursor = paging.cursor_of(call.request)
-    with tenant_transaction(call.conn, call.tenant_id):
-        rows = users.list_page(call.conn, call.tenant_id, limit=limit + 1, before=cursor[1] if cursor else None)
-    return paging.page(rows, limit, shown=_shown_user, place=lambda user: (user.created_at, user.id))
-
-
-def put_device(call: Call) -> Response:
-    body: DeviceBody = call.request.parsed(DeviceBody)
-    user = user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        device = devices.upsert(
-            call.conn,
-            device_id=uuid7(),
-            tenant_id=call.tenant_id,
-            user_id=user.id,
-            platform=body.platform,
-            token=_device_token(call),
-        )
-    return Response(200, asdict(device))
-
-
-def list_devices(call: Call) -> Response:
-    user = user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        found = devices.list_of(call.conn, call.tenant_id, user.id)
-    return Response(200, {"data": [asdict(device) for device in found], "next_cursor": None})
-
-
-def delete_device(call: Call) -> Response:
-    user = user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        if not devices.delete(call.conn, tenant_id=call.tenant_id, user_id=user.id, token=_device_token(call)):
-            raise problems.not_found("device")
-    return Response(204)
 
 
 def post_key(call: Call) -> Response:
@@ -192,29 +119,6 @@ def _make(call: Call, body: KeyBody) -> tuple[ApiKey, str]:
     return stored, minted.plain
 
 
-def _external_id(call: Call) -> str:
-    external_id = call.request.path_parameters.get("id", "")
-    if not 1 <= len(external_id) <= 255:
-        raise problems.invalid("A user id has 1 to 255 characters.")
-    return external_id
-
-
-def _device_token(call: Call) -> str:
-    token = call.request.path_parameters.get("token", "")
-    if not 1 <= len(token) <= 1024 or not token.isascii() or not token.isprintable():
-        raise problems.invalid("A device token has 1 to 1024 printable ASCII characters.")
-    return token
-
-
-def user_of(call: Call) -> User:
-    external_id = _external_id(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        user = users.find(call.conn, call.tenant_id, external_id)
-    if user is None:
-        raise problems.not_found("user")
-    return user
-
-
 def _key(call: Call) -> ApiKey:
     key_id: UUID | None = as_uuid(call.request.path_parameters.get("id", ""))
     if key_id is not None:
@@ -225,12 +129,6 @@ def _key(call: Call) -> ApiKey:
     raise problems.not_found("API key")
 
 
-def _shown_user(user: User) -> dict[str, Any]:
-    shown = asdict(user)
-    del shown["id"]
-    return {"id": shown.pop("external_id")} | shown
-
-
 def _shown_key(key: ApiKey) -> dict[str, Any]:
     shown = asdict(key)
     del shown["tenant_id"]
@@ -238,33 +136,6 @@ def _shown_key(key: ApiKey) -> dict[str, Any]:
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/users", "manage", list_users, "List users", parameters=paging.PARAMETERS),
-    Endpoint(
-        "PUT /v1/users/{id}",
-        "manage",
-        put_user,
-        "Make a user known, or change one",
-        body=UserBody,
-        answers={201: "A new user", 409: "Email or username taken"},
-    ),
-    Endpoint("GET /v1/users/{id}", "manage", get_user, "Show a user", answers={404: "No such user"}),
-    Endpoint("GET /v1/users/{id}/devices", "manage", list_devices, "List devices", answers={404: "No such user"}),
-    Endpoint(
-        "PUT /v1/users/{id}/devices/{token}",
-        "manage",
-        put_device,
-        "Register a device for push",
-        body=DeviceBody,
-        answers={404: "No such user"},
-    ),
-    Endpoint(
-        "DELETE /v1/users/{id}/devices/{token}",
-        "manage",
-        delete_device,
-        "Forget a device",
-        success=204,
-        answers={404: "No such user or device"},
-    ),
     Endpoint("GET /v1/api-keys", "admin", list_keys, "List API keys", parameters=paging.PARAMETERS),
     Endpoint(
         "POST /v1/api-keys",

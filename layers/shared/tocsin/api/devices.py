@@ -1,0 +1,74 @@
+"""Devices: where a user is reached by push."""
+
+from dataclasses import asdict
+from typing import Literal
+
+from tocsin.api.users import user_of
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed
+from tocsin.foundation.ids import uuid7
+from tocsin.http import problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.store import devices
+
+
+class DeviceBody(Closed):
+    platform: Literal["apns", "fcm"]
+
+
+def put_device(call: Call) -> Response:
+    body: DeviceBody = call.request.parsed(DeviceBody)
+    user = user_of(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        device = devices.upsert(
+            call.conn,
+            device_id=uuid7(),
+            tenant_id=call.tenant_id,
+            user_id=user.id,
+            platform=body.platform,
+            token=_device_token(call),
+        )
+    return Response(200, asdict(device))
+
+
+def list_devices(call: Call) -> Response:
+    user = user_of(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        found = devices.list_of(call.conn, call.tenant_id, user.id)
+    return Response(200, {"data": [asdict(device) for device in found], "next_cursor": None})
+
+
+def delete_device(call: Call) -> Response:
+    user = user_of(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        if not devices.delete(call.conn, tenant_id=call.tenant_id, user_id=user.id, token=_device_token(call)):
+            raise problems.not_found("device")
+    return Response(204)
+
+
+def _device_token(call: Call) -> str:
+    token = call.request.path_parameters.get("token", "")
+    if not 1 <= len(token) <= 1024 or not token.isascii() or not token.isprintable():
+        raise problems.invalid("A device token has 1 to 1024 printable ASCII characters.")
+    return token
+
+
+ENDPOINTS = [
+    Endpoint("GET /v1/users/{id}/devices", "manage", list_devices, "List devices", answers={404: "No such user"}),
+    Endpoint(
+        "PUT /v1/users/{id}/devices/{token}",
+        "manage",
+        put_device,
+        "Register a device for push",
+        body=DeviceBody,
+        answers={404: "No such user"},
+    ),
+    Endpoint(
+        "DELETE /v1/users/{id}/devices/{token}",
+        "manage",
+        delete_device,
+        "Forget a device",
+        success=204,
+        answers={404: "No such user or device"},
+    ),
+]

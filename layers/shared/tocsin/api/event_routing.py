@@ -1,0 +1,97 @@
+"""Event routing: which events tell whom, and on which channels."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StrictBool
+
+from tocsin.access import audit
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed, unique
+from tocsin.http import problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.intake.intents import Channel
+from tocsin.store import event_routing
+
+Reason = Literal["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
+
+
+class RoutingBody(Closed):
+    """Which reasons are told, and on which channels. A reason that is not named tells nobody."""
+
+    rules: Annotated[dict[Reason, Annotated[list[Channel], AfterValidator(unique)]], Field(min_length=1)]
+    overrides: Annotated[list[Reason], AfterValidator(unique)] = Field(default=["mention", "review_requested"])
+    subscribe_actor: StrictBool = True
+
+
+def list_routing(call: Call) -> Response:
+    with tenant_transaction(call.conn, call.tenant_id):
+        found = event_routing.find_all(call.conn, call.tenant_id)
+    return Response(200, {"data": [asdict(one) for one in found], "next_cursor": None})
+
+
+def get_routing(call: Call) -> Response:
+    with tenant_transaction(call.conn, call.tenant_id):
+        found = event_routing.find_all(call.conn, call.tenant_id, _event_type(call))
+    if not found:
+        raise problems.not_found("event type; what is not routed tells nobody")
+    return Response(200, asdict(found[0]))
+
+
+def put_routing(call: Call) -> Response:
+    event_type = _event_type(call)
+    body: RoutingBody = call.request.parsed(RoutingBody)
+    with tenant_transaction(call.conn, call.tenant_id):
+        before = event_routing.find_all(call.conn, call.tenant_id, event_type)
+        routing = event_routing.upsert(call.conn, call.tenant_id, event_type, **body.model_dump())
+        old = {"old": _audited(before[0])} if before else {}
+        audit.record(call.conn, call.actor, "put", "event_routing", event_type, old | {"new": _audited(routing)})
+    return Response(200, asdict(routing))
+
+
+def delete_routing(call: Call) -> Response:
+    event_type = _event_type(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        before = event_routing.find_all(call.conn, call.tenant_id, event_type)
+        if not before or not event_routing.delete(call.conn, call.tenant_id, event_type):
+            raise problems.not_found("event type")
+        audit.record(call.conn, call.actor, "delete", "event_routing", event_type, {"old": _audited(before[0])})
+    return Response(204)
+
+
+def _event_type(call: Call) -> str:
+    event_type = call.request.path_parameters.get("event_type", "")
+    if not 1 <= len(event_type) <= 100 or "*" in event_type[:-1]:
+        raise problems.invalid("An event type has 1 to 100 characters; a * may stand at its end only.")
+    return event_type
+
+
+def _audited(routing: event_routing.Routing) -> dict[str, Any]:
+    return {"rules": routing.rules, "overrides": routing.overrides, "subscribe_actor": routing.subscribe_actor}
+
+
+ENDPOINTS = [
+    Endpoint("GET /v1/event-routing", "manage", list_routing, "List which events tell whom"),
+    Endpoint(
+        "GET /v1/event-routing/{event_type}",
+        "manage",
+        get_routing,
+        "Show whom an event type tells",
+        answers={404: "Not routed"},
+    ),
+    Endpoint(
+        "PUT /v1/event-routing/{event_type}",
+        "manage",
+        put_routing,
+        "Say whom an event type (or prefix*) tells, and how",
+        body=RoutingBody,
+    ),
+    Endpoint(
+        "DELETE /v1/event-routing/{event_type}",
+        "manage",
+        delete_routing,
+        "Tell nobody any more",
+        success=204,
+        answers={404: "Not routed"},
+    ),
+]

@@ -1,0 +1,89 @@
+"""The way out of a mailing, by one click."""
+
+import base64
+import hashlib
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from psycopg import Connection
+
+from tocsin.feedback import unsubscribe
+from tocsin.foundation import database
+from tocsin.http import problems
+from tocsin.http.door import Endpoint, Request, Response
+
+log = Logger(child=True)
+
+
+_STYLE = (
+    "body { font: 18px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 15vh auto; padding: 0 1rem; } "
+    "button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .5rem; background: #2456a6; color: #fff; }"
+)
+
+
+_POLICY = (
+    f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
+def get_unsubscribe(request: Request) -> Response:
+    """A page that asks; reading it changes nothing, so that a mail scanner following links unsubscribes nobody."""
+    return _page(
+        "Unsubscribe?",
+        """<p>This stops emails of this kind, or about this thread.</p>
+        <form method="post"><button>Unsubscribe</button></form>""",  # without an action: to where the page came from
+    )
+
+
+def post_unsubscribe(request: Request) -> Response:
+    """Acts, and answers every token alike."""
+
+    def act(conn: Connection[Any]) -> bool:
+        return unsubscribe.unsubscribe(conn, request.path_parameters.get("token", ""))
+
+    try:
+        database.run(act)
+    except unsubscribe.SecretUnavailable as error:
+        log.error("the secret of the links cannot be read", extra={"request_id": request.request_id, "error": str(error)})
+        raise problems.unavailable("The link cannot be checked just now.") from None
+    return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")
+
+
+def _page(title: str, content: str) -> Response:
+    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+        <meta name="robots" content="noindex"><style>{_STYLE}</style><main><h1>{title}</h1>{content}</main></html>"""
+    return Response(
+        200,
+        page,
+        {
+            "Content-Type": "text/html; charset=utf-8",
+            "Referrer-Policy": "no-referrer",
+            "Content-Security-Policy": _POLICY,
+        },
+    )
+
+
+_HTML = ("text/html",)
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET /u/{token}",
+        None,
+        get_unsubscribe,
+        "The page of an unsubscribe link; changes nothing",
+        answer_types=_HTML,
+        is_link=True,
+    ),
+    Endpoint(
+        "POST /u/{token}",
+        None,
+        post_unsubscribe,
+        "One-click unsubscribe (RFC 8058)",
+        answers={503: "It cannot be noted just now; try again later"},
+        answer_types=_HTML,
+        is_link=True,
+    ),
+]

@@ -1,0 +1,81 @@
+"""Watches: what a user wants to hear of a whole scope."""
+
+from dataclasses import asdict
+from typing import Literal
+
+from tocsin.api.users import user_of
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed
+from tocsin.http import paging, problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.store import watches
+
+MOST_WATCHES = 200
+
+
+class WatchBody(Closed):
+    level: Literal["all", "participating", "ignore"]
+
+
+def list_watches(call: Call) -> Response:
+    user = user_of(call)
+    after = call.request.query.get("cursor")
+    with tenant_transaction(call.conn, call.tenant_id):
+        found = watches.list_page(call.conn, call.tenant_id, user.id, limit=MOST_WATCHES + 1, after=after)
+    shown = found[:MOST_WATCHES]
+    next_cursor = shown[-1].scope if len(found) > MOST_WATCHES else None
+    return Response(200, {"data": [asdict(one) for one in shown], "next_cursor": next_cursor})
+
+
+def put_watch(call: Call) -> Response:
+    body: WatchBody = call.request.parsed(WatchBody)
+    scope, user = _scope(call), user_of(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        watch = watches.upsert(call.conn, call.tenant_id, user.id, scope, level=body.level)
+    return Response(200, asdict(watch))
+
+
+def delete_watch(call: Call) -> Response:
+    scope, user = _scope(call), user_of(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        if not watches.delete(call.conn, call.tenant_id, user.id, scope):
+            raise problems.not_found("watch")
+    return Response(204)
+
+
+def _scope(call: Call) -> str:
+    scope = call.request.path_parameters.get("scope", "")
+    if not 1 <= len(scope) <= 255:
+        raise problems.invalid("A scope has 1 to 255 characters.")
+    return scope
+
+
+_NO_USER = {404: "No such user"}
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET /v1/users/{id}/watches",
+        "manage",
+        list_watches,
+        "List what a user watches",
+        parameters=[paging.CURSOR],
+        answers=_NO_USER,
+    ),
+    Endpoint(
+        "PUT /v1/users/{id}/watches/{scope}",
+        "manage",
+        put_watch,
+        "Watch a scope, or ignore it",
+        body=WatchBody,
+        answers=_NO_USER,
+    ),
+    Endpoint(
+        "DELETE /v1/users/{id}/watches/{scope}",
+        "manage",
+        delete_watch,
+        "Watch a scope no more",
+        success=204,
+        answers={404: "No such user or watch"},
+    ),
+]
