@@ -155,8 +155,8 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
 @pytest.mark.parametrize(
     ("door", "exchanges"),
     {
-        "intake": ["principals.authenticate", "accept._reserve", "sqs in tocsin.foundation.work_queue._send"],
-        "intake_queue": ["accept._reserve", "sqs in tocsin.foundation.work_queue._send"],
+        "intake": ["authenticate.authenticate", "accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
+        "intake_queue": ["accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
         "dispatch": ["outbox.claim", "routes.plan", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
         "dispatch_in_trouble": [
             "attempts.open_all",

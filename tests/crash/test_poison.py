@@ -23,7 +23,7 @@ def die_when_rendering() -> None:
 
 def die_when_sending() -> None:
     """Planning works; the message kills."""
-    render.rendering = SimpleNamespace(render=_deadly(plain.render))  # type: ignore[assignment]
+    render.plain = SimpleNamespace(render=_deadly(plain.render))  # type: ignore[assignment]
 
 
 def _deadly(render: Callable[..., Any]) -> Callable[..., Any]:

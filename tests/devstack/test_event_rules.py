@@ -47,7 +47,7 @@ def received(aws: LocalAws) -> list[dict[str, Any]]:
 
 
 def test_an_intent_and_a_domain_event_each_reach_the_intake_queue_once(aws: LocalAws) -> None:
-    put(aws, "tocsin.intent", "issue.commented", "tocsin.intake.intents", "Tocsin.Intent")
+    put(aws, "tocsin.intent", "issue.commented", "tocsin.intents", "Tocsin.Intent")
 
     events = received(aws)
 
@@ -55,7 +55,7 @@ def test_an_intent_and_a_domain_event_each_reach_the_intake_queue_once(aws: Loca
         "Tocsin.Intent",
         "issue.commented",
         "tocsin.intent",
-        "tocsin.intake.intents",
+        "tocsin.intents",
     ]
     assert all(each["detail"] == {"kind": each["detail-type"]} for each in events)
     assert {"id", "source", "time", "detail-type", "detail"} <= set(events[0])

@@ -383,6 +383,15 @@ def test_suspects_of_one_tenant_do_not_fill_a_round(two: World) -> None:
     assert len(rounds()) > 20 // dispatching.MOST_SUSPECTS
 
 
+def test_a_worker_without_a_queue_claims_all_suspects_it_was_asked_for(two: World) -> None:
+    ids = _flood(two, 12)
+    two.admin.execute("UPDATE outbox SET claim_count = 1")
+
+    dispatch(two.worker, ids, two.worker_policy())
+
+    assert two.one("SELECT count(*) FROM outbox WHERE source_kind = 'plan'") == 0
+
+
 def test_pages_of_several_audiences_take_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tocsin.audience.plan.PAGE_SIZE", 1)
     for n in range(3):

@@ -60,6 +60,7 @@ class Round:
     claimed: int
     follows: list[UUID] = field(default_factory=list)
     choice: Choice = NOTHING
+    has_more_suspects: bool = False  # perhaps
 
 
 def spread(conn: Connection[Any], worker: Worker) -> list[UUID]:
@@ -86,7 +87,7 @@ def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker) -> int:
         batch, waiting = waiting[: worker.batch_size], waiting[worker.batch_size :]
         made = _round(conn, batch, worker)
         claimed += made.claimed
-        waiting += made.follows
+        waiting += [*made.follows, *(batch if made.has_more_suspects else [])]
     return claimed
 
 
@@ -126,7 +127,8 @@ def _hand_over(conn: Connection[Any], queue: str) -> None:
 
 def _round(conn: Connection[Any], batch: list[UUID], worker: Worker, *, after: UUID | None = None) -> Round:
     made = _claim(conn, batch, worker, suspects=False, after=after)
-    return replace(made, claimed=made.claimed + _suspects(conn, batch, worker)) if made.claimed < len(batch) else made
+    suspects = _suspects(conn, batch, worker) if made.claimed < len(batch) else 0
+    return replace(made, claimed=made.claimed + suspects, has_more_suspects=suspects == MOST_SUSPECTS)
 
 
 def _suspects(conn: Connection[Any], batch: list[UUID], worker: Worker) -> int:
