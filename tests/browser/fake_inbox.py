@@ -51,6 +51,7 @@ class Asked:
     query: dict[str, str]
     body: Any
     headers: dict[str, str]
+    at: float = field(default_factory=time.monotonic, compare=False)  # when it came
 
 
 @dataclass(slots=True)

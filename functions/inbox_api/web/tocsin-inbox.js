@@ -613,8 +613,8 @@ export class TocsinInbox extends HTMLElement {
     this.#session = next;
     this.#known = false;
     this.#muted.clear();
-    if (next.signedOut) this.#count(0);
-    else next.join(this.#listener);
+    this.#count(0);
+    if (!next.signedOut) next.join(this.#listener);
     this.#forget();
     if (this.#isOpen) this.refresh();
   }
