@@ -204,6 +204,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                    notification_id, title, message, summary, events, told_at, tocsin_now(), tocsin_now(), tocsin_now(),
                    tocsin_now(), expires_at
             FROM arrival
+            ORDER BY tenant_id, user_id, fold  -- as the fan-out does, so that the two never wait for each other in a ring
             ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) WHERE thread_id IS NOT NULL DO UPDATE
                 SET event_count = notifications.event_count + EXCLUDED.event_count, unread = true, read_at = NULL,
                     deleted_at = NULL, done_at = NULL, last_event_at = EXCLUDED.last_event_at, shown_at = EXCLUDED.shown_at,
