@@ -4,16 +4,18 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from bench.ground import Ground, accept_all, asked
 from tocsin.audience.plan import plan
 from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.ways import Message, Ways
-from tocsin.delivery.deliver import Policy
-from tocsin.outbox.dispatch import Worker
-from tocsin.store import outbox, routes
-from tocsin.store.rows import Claimed, Settlement
+from tocsin.delivery.prepare import Policy
+from tocsin.foundation.database import worker_round_trip
+from tocsin.outbox.worker import Worker
+from tocsin.store.flow import claim as flow
+from tocsin.store.flow.settle import settle
+from tocsin.store.rows import Delivery, Planning, Settlement, Work
 
 LEASE = timedelta(seconds=90)
 SEND_CONCURRENCY = 16  # as in the template
@@ -49,17 +51,26 @@ def make_deliveries(ground: Ground, count: int) -> list[UUID]:
 
 def _planned(conn: Connection[Any], ids: list[UUID]) -> list[UUID]:
     token = uuid4()
-    claimed = claim(conn, ids, token)
+    work = {one.id: one for one in _claim(conn, ids, token)}
+    claimed = [Planning(work[one], record) for one, record in flow.load_plans(conn, ids, lease_token=token)]
     return [one.id for one in plan(conn, claimed, lease_token=token).deliveries]
 
 
-def claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> list[Claimed]:
-    return outbox.claim(conn, ids, lease_token=token, lease=LEASE, suspects=False, limit=len(ids)).fetchall()
+def _claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> Cursor[Work]:
+    return flow.claim(conn, ids, lease_token=token, lease=LEASE, suspects=False, limit=len(ids))
 
 
-def complete(conn: Connection[Any], claimed: list[Claimed], token: UUID) -> None:
-    done = [Settlement(one.outbox_id, "published", provider="ses") for one in claimed]
-    settled = routes.settle(conn, done, lease_token=token).fetchall()
+def claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> list[Delivery]:
+    """With all that delivering needs, in one round trip."""
+    with worker_round_trip(conn):
+        leased, loaded = _claim(conn, ids, token), flow.load_deliveries(conn, ids, lease_token=token)
+    work = {one.id: one for one in leased}
+    return [Delivery(work[one], *parts) for one, *parts in loaded]
+
+
+def complete(conn: Connection[Any], claimed: list[Delivery], token: UUID) -> None:
+    done = [Settlement(one.work.id, "published", provider="ses") for one in claimed]
+    settled = settle(conn, done, lease_token=token).fetchall()
     assert len(settled) == len(claimed)
 
 

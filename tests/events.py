@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 
 from psycopg import Connection
 
+from tests.claiming import claim_page
 from tests.crash.waiting import wait_until
-from tests.world import LEASE, TENANT, World
+from tests.world import TENANT, World
 from tocsin.audience import fan_out
 from tocsin.audience.fan_out import FannedOut
 from tocsin.foundation.database import tenant_transaction
@@ -16,7 +17,7 @@ from tocsin.foundation.ids import uuid7
 from tocsin.intake.accept_events import Recorded, Told, record_events
 from tocsin.intake.accept_intents import Sender
 from tocsin.intake.cloud_events import CloudEvent
-from tocsin.store import domain_events, domain_events_processed, event_routing, notification_threads, outbox, preferences, watches
+from tocsin.store import domain_events, domain_events_processed, event_routing, notification_threads, preferences, watches
 
 REASONS = ["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
 TYPE = "issue.commented"
@@ -157,8 +158,8 @@ def tell_page(world: World, conn: Connection[Any] | None = None) -> ToldPage | N
     """Tell one page of a large audience, if one waits and is free."""
     conn, token = conn or world.worker, uuid4()
     waiting = [row["id"] for row in world.rows("SELECT id FROM outbox WHERE source_kind = 'fanout' ORDER BY id")]
-    pages = outbox.claim_page(conn, waiting, lease_token=token, lease=LEASE).fetchall()
-    return ToldPage(fan_out.fan_out_page(conn, pages[0], lease_token=token)) if pages else None
+    page = claim_page(conn, waiting, token=token)
+    return ToldPage(fan_out.fan_out_page(conn, page, lease_token=token)) if page else None
 
 
 def fan_out_once(world: World, conn: Connection[Any] | None = None, *, batches: int = 1_000) -> FannedOut:

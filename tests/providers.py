@@ -11,12 +11,13 @@ from tests.world import LEASE, TENANT, WINDOW, World
 from tocsin.channels.installation import InstallationWays
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Ways
-from tocsin.delivery.deliver import Policy
+from tocsin.delivery.prepare import Policy
 from tocsin.foundation import aws, encryption, settings
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import Settings
-from tocsin.outbox.dispatch import Worker, dispatch
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.worker import Worker
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
 

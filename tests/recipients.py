@@ -12,7 +12,7 @@ from tocsin.foundation.ids import uuid7
 from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import Sender
 from tocsin.intake.cloud_events import CloudEvent
-from tocsin.outbox.dispatch import spread
+from tocsin.outbox.dispatch import fan_out_waiting
 from tocsin.store import event_routing, preferences
 
 THREAD = {"kind": "pr", "id": "7"}
@@ -124,7 +124,7 @@ def record(
 
 def fan_out(world: World, conn: Connection[Any] | None = None) -> list[UUID]:
     """Tell everyone who cares about what was recorded; returns the deliveries that are due."""
-    return spread(conn or world.worker, world.worker_policy())
+    return fan_out_waiting(conn or world.worker, world.worker_policy())
 
 
 def comment(n: int, *, thread: dict[str, str] | None = None, mentions: tuple[str, ...] = ("alice",)) -> dict[str, Any]:

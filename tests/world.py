@@ -14,13 +14,14 @@ from tests.work_queue import Hint, WorkQueue
 from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Message, Ways
-from tocsin.delivery.deliver import Policy
+from tocsin.delivery.prepare import Policy
 from tocsin.foundation import strict_json
 from tocsin.foundation.ids import uuid7
 from tocsin.intake import accept_intents
 from tocsin.intake.accept_intents import Asked, Sender
 from tocsin.intake.intents import Intent
-from tocsin.outbox.dispatch import Worker, dispatch
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.worker import Worker
 from tocsin.upkeep import bootstrap
 
 TENANT = UUID("00000000-0000-7000-8000-000000000001")

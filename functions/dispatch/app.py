@@ -12,11 +12,12 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from tocsin.channels.ways import Ways
-from tocsin.delivery.deliver import Policy
+from tocsin.delivery.prepare import Policy
 from tocsin.foundation import database, deadlines
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.settings import settings
-from tocsin.outbox.dispatch import Worker, dispatch, spread
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.worker import Worker
 
 SPARE_MILLISECONDS = 2_000
 
@@ -41,8 +42,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         count=lambda name, value: metrics.add_metric(name=name, unit=MetricUnit.Count, value=value),
     )
     try:
-        made = database.run(lambda conn: spread(conn, worker)) if events_wait else []
-        claimed = database.run(lambda conn: dispatch(conn, ids + made, worker))
+        claimed = database.run(lambda conn: dispatch(conn, ids, worker, events_wait=events_wait))
     except DatabaseUnavailable as error:
         log.error("database unavailable; the hints stay on the queue", extra=error.said)
         return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in hinted]}

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import Unreadable, read_queue_message
 from tocsin.foundation import database, deadlines
 from tocsin.foundation.outages import DatabaseUnavailable
@@ -20,7 +20,7 @@ metrics = Metrics()
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     events = [read for record in event["Records"] if (read := _read(record))]
     try:
-        matched = database.run(lambda conn: heed(conn, events))
+        matched = database.run(lambda conn: apply_events(conn, events))
     except DatabaseUnavailable as error:
         log.error("database unavailable; the events stay on the queue", extra=error.said)
         return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in event["Records"]]}

@@ -6,25 +6,31 @@ from typing import Any
 
 import pytest
 
-from tocsin.delivery import deliver
-from tocsin.delivery.dampen import Reservation
+from tocsin.delivery import deliver, settle
+from tocsin.delivery.dampen import Dampened
+from tocsin.delivery.open import OpenedBatch
 from tocsin.feedback import apply
-from tocsin.store import attempts, lanes, notification_email_log, outbox, routes
-from tocsin.store.rows import Claimed, Opened, Opening
+from tocsin.foundation.due import Due
+from tocsin.store import lanes, outbox
+from tocsin.store.flow import claim
+from tocsin.store.flow import dampen as flow_dampen
+from tocsin.store.flow import open as flow_open
+from tocsin.store.flow import settle as flow_settle
+from tocsin.store.rows import Delivery, Opened, Opening
 
 
 def without_skip_locked(patch: pytest.MonkeyPatch) -> None:
-    _rewrite(patch, outbox.claim, "FOR UPDATE SKIP LOCKED", "FOR UPDATE", times=1)
+    _rewrite(patch, claim.claim, "FOR UPDATE SKIP LOCKED", "FOR UPDATE", times=1)
 
 
 def without_the_fence_in_open(patch: pytest.MonkeyPatch) -> None:
     """Of both: what is reserved for a person is fenced before it is opened."""
-    _rewrite(patch, attempts.open_all, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=1)
-    _rewrite(patch, notification_email_log.read_states, "AND outbox.lease_token = %(lease_token)s", "", times=1)
+    _rewrite(patch, flow_open.open_attempts, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=1)
+    _rewrite(patch, flow_dampen.read_states, "AND outbox.lease_token = %(lease_token)s", "", times=1)
 
 
 def without_the_fence_in_settle(patch: pytest.MonkeyPatch) -> None:
-    _rewrite(patch, routes.settle, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=2)
+    _rewrite(patch, flow_settle.settle, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=2)
 
 
 def everybody_may_try(patch: pytest.MonkeyPatch) -> None:
@@ -39,24 +45,24 @@ def strikes_are_carried_over(patch: pytest.MonkeyPatch) -> None:
 
 def open_after_sending() -> None:
     """Attempts are written together with their outcomes, not before the send. For a child process: it is never undone."""
-    real_settle = deliver._settle
+    real_record = settle._record
 
-    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any) -> tuple[list[Any], Reservation, list[Any]]:
+    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any) -> OpenedBatch:
         now = datetime.now(UTC)
         opened = [
-            (one, Opened(one.claimed.outbox_id, one.claimed.last_attempt_no + 1, one.claimed.attempt_count + 1, now))
+            (one, Opened(one.delivery.work.id, one.delivery.work.last_attempt_no + 1, one.delivery.work.attempt_count + 1, now))
             for one in ready
         ]
-        return opened, Reservation(), []
+        return OpenedBatch(opened, Dampened(), [])
 
-    def open_and_settle(conn: Any, settlements: Any, sent: list[Any], *others: Any, lease_token: Any) -> None:
-        openings = [Opening(one.ready.claimed.outbox_id, one.ready.channel.provider, one.ready.supersedes) for one in sent]
+    def open_and_record(conn: Any, settlements: Any, sent: list[Any], lanes: Any, lease_token: Any) -> list[Due]:
+        openings = [Opening(one.ready.delivery.work.id, one.ready.channel.provider, one.ready.supersedes) for one in sent]
         with conn.transaction():
-            attempts.open_all(conn, openings, lease_token=lease_token)
-            real_settle(conn, settlements, sent, *others, lease_token=lease_token)
+            flow_open.open_attempts(conn, openings, lease_token=lease_token)
+            return real_record(conn, settlements, sent, lanes, lease_token)
 
-    deliver._open = only_pretend
-    deliver._settle = open_and_settle
+    deliver.open_all = only_pretend
+    settle._record = open_and_record
 
 
 def events_prove_nothing() -> None:
@@ -71,7 +77,7 @@ def proof_is_not_hurried() -> None:
 
 def doubt_is_forgotten() -> None:
     """An end is recorded as the gate named it, whatever may have arrived before. For a child process."""
-    Claimed.is_in_doubt = False  # type: ignore[assignment, method-assign]
+    Delivery.is_in_doubt = False  # type: ignore[assignment, method-assign]
 
 
 def _rewrite(patch: pytest.MonkeyPatch, function: Callable[..., Any], old: str, new: str, *, times: int) -> None:

@@ -7,8 +7,9 @@ from uuid import UUID
 from tests.crash import invariants
 from tests.crash.desk import Desk, Desks
 from tests.world import LEASE, WINDOW, World
-from tocsin.delivery.deliver import Policy
-from tocsin.outbox.dispatch import Worker, dispatch
+from tocsin.delivery.prepare import Policy
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.worker import Worker
 
 PAST_LEASE = LEASE + timedelta(seconds=1)
 PAST_WINDOW = WINDOW + timedelta(seconds=1)

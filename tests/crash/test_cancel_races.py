@@ -12,6 +12,7 @@ from tests.crash.staging import PAST_LEASE, drain, worker
 from tests.world import TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.delivery import deliver, gate
+from tocsin.intake import cancel as cancelling
 from tocsin.intake.cancel import Cancelled, cancel
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store import outbox, routes
@@ -75,15 +76,15 @@ STEPS = {
     "before its plan is made": before(routes, "plan"),
     "when it is planned": after(routes, "plan"),
     "when a delivery is claimed": before(gate, "decide"),
-    "before the attempts are opened": before(deliver, "_open"),
-    "when the attempts are open": after(deliver, "_open"),
+    "before the attempts are opened": before(deliver, "open_all"),
+    "when the attempts are open": after(deliver, "open_all"),
     "while the first is sent": while_sending,
     "after a retry was recorded": after_a_retry_was_recorded,
     "after an answer was lost": after_an_answer_was_lost,
 }
 # Where inside the cancel's transaction the planner gets its turn.
 MOMENTS = {
-    "before routes are stopped": before(outbox, "delete_unsent"),
+    "before routes are stopped": before(cancelling, "cancel_unsent"),
     "before the plan is held": before(outbox, "plan_now"),
     "before the commit": after(routes, "count_by_status"),
 }

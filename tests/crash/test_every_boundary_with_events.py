@@ -118,7 +118,7 @@ def test_a_crash_of_the_feedback_door_at_any_boundary_changes_nothing_in_the_end
 
 
 def test_the_boundaries_of_the_feedback_door_are_where_the_design_has_them(site: Site) -> None:
-    exchanges = ["connect", "heed", "insert_new", "record_evidence", "hurry_proven", "raise_feedback", "insert_or_strengthen"]
+    exchanges = ["connect", "apply_events", "insert_new", "record_evidence", "hurry_proven", "raise_feedback", "insert_or_strengthen"]
 
     ending = site.invoke("feedback", lose_three_answers(site))
 

@@ -138,7 +138,7 @@ def test_the_boundaries_are_where_the_design_has_them(site: Site) -> None:
     assert not ending.error, ending.error
     exchanges = [
         "domain_events_processed.claim", "domain_events.read_next", "domain_events.fan_out",
-        "domain_events_processed.release", "outbox.claim", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle",
+        "domain_events_processed.release", "dispatch._take", "open.open_attempts", "ses/sns in tocsin.channels", "settle._record",
     ]  # fmt: skip
     first = [next((n for n, name in enumerate(ending.crossed) if one in name), None) for one in exchanges]
     assert None not in first and first == sorted(first), "\n".join([str(first), *ending.crossed])  # type: ignore[type-var]

@@ -1,16 +1,16 @@
 """A hundred events about one thread: one email, then one digest, whoever delivers them and whoever dies of it."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.crash import storms
 from tests.world import World
-from tocsin.delivery import dampen, deliver
+from tocsin.delivery import dampen, settle
+from tocsin.foundation.due import Due
 from tocsin.store import notification_email_log
-from tocsin.store.rows import Claimed, Settlement
+from tocsin.store.rows import Delivery, Settlement
 
 Scenario = Callable[[World], None]
 Mutation = Callable[[pytest.MonkeyPatch], None]
@@ -28,31 +28,32 @@ def without_the_lock(patch: pytest.MonkeyPatch) -> None:
 
 def with_the_log_row_after_the_send(patch: pytest.MonkeyPatch) -> None:
     """What was sent is written down when the provider has answered."""
-    real_reserve, real_settle = notification_email_log.reserve, deliver._settle
-    later: list[Claimed] = []
+    real_reserve, real_settle = notification_email_log.reserve, settle._record
+    later: list[Delivery] = []
 
-    def settle(conn: Any, *args: Any, **options: Any) -> None:
+    def record(conn: Any, *args: Any) -> list[Due]:
         real_reserve(conn, later)
-        real_settle(conn, *args, **options)
+        return real_settle(conn, *args)
 
     patch.setattr(notification_email_log, "reserve", lambda conn, granted: later.extend(granted))
-    patch.setattr(deliver, "_settle", settle)
+    patch.setattr(settle, "_record", record)
 
 
 def with_what_is_held_settled_later(patch: pytest.MonkeyPatch) -> None:
     """It is counted in its digest in one transaction, and ends in another: the one of the sends."""
-    real_settle = deliver._settle
+    real_settle = settle._record
     refused: list[Settlement] = []
 
-    def settle(conn: Any, settlements: list[Settlement], *args: Any, **options: Any) -> None:
-        real_settle(conn, [*settlements, *refused], *args, **options)
+    def record(conn: Any, settlements: list[Settlement], *args: Any) -> list[Due]:
+        woken = real_settle(conn, [*settlements, *refused], *args)
         refused.clear()
+        return woken
 
     def only_note(conn: Any, settlements: list[Settlement], **options: Any) -> None:
         refused.extend(settlements)
 
-    patch.setattr(dampen, "routes", SimpleNamespace(settle=only_note))
-    patch.setattr(deliver, "_settle", settle)
+    patch.setattr(dampen, "settle", only_note)
+    patch.setattr(settle, "_record", record)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
+from tests.claiming import claim_plans
 from tests.events import SCOPE, THREAD, choose, inbox, populate, prefer, reasons, took_part, watch
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
 from tocsin.audience import plan
-from tocsin.store import outbox
 
 SUBSCRIBERS = {"kind": "thread", "thread": THREAD}
 WATCHERS = {"kind": "scope", "scope": SCOPE}
@@ -193,7 +193,7 @@ def test_a_page_whose_worker_died_is_planned_by_the_next_one_and_a_late_one_plan
     world.accept(audience=WATCHERS, channels=["email", "in_app"], thread=THREAD)
     world.dispatch()
     stale = uuid4()
-    (claimed,) = outbox.claim(world.worker, world.due(), lease_token=stale, lease=LEASE, suspects=False, limit=1).fetchall()
+    (claimed,) = claim_plans(world.worker, world.due(), token=stale)
     world.pass_time(LEASE + timedelta(seconds=1))
     for _ in range(2):
         world.dispatch(world.connect())

@@ -3,11 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-from tests.world import LEASE, OTHER_TENANT, TENANT, World
+from tests.claiming import claim
+from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.cancel import Cancelled, cancel
-from tocsin.store import attempts, outbox
+from tocsin.store.flow.open import open_attempts
+from tocsin.store.rows import Opening
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "x", "")
 
@@ -86,8 +88,8 @@ def test_a_cancel_while_a_worker_holds_the_claim_but_has_not_opened_stops_the_se
     world.dispatch()
     world.pass_time(timedelta(minutes=1))
     token = uuid4()
-    (claimed,) = outbox.claim(world.worker, world.due(), lease_token=token, lease=LEASE, suspects=False, limit=1).fetchall()
+    (claimed,) = claim(world.worker, world.due(), token=token)
 
     assert cancel(world.app, TENANT, asked.notification_id) == Cancelled(stopped=1, too_late=0)
-    opening = attempts.Opening(claimed.outbox_id, "ses", None)
-    assert attempts.open_all(world.worker, [opening], lease_token=token).fetchall() == []
+    opening = Opening(claimed.id, "ses", None)
+    assert open_attempts(world.worker, [opening], lease_token=token).fetchall() == []

@@ -3,11 +3,32 @@
 from dataclasses import fields
 from uuid import uuid4
 
+from psycopg import Cursor
+
 from tests.world import LEASE, World
-from tocsin.store import outbox
+from tocsin.store.flow import claim
+from tocsin.store.rows import OpenAttempt, PinnedTemplate, PushDevice, Record, Route, Unplanned, Wishes, Work
+
+
+def columns(cursor: Cursor[object]) -> list[str]:
+    return [column.name for column in cursor.description or []]
+
+
+def named(*records: type) -> list[str]:
+    return [field.name for record in records for field in fields(record)]
 
 
 def test_the_columns_of_a_claim_stand_in_the_order_of_its_fields(world: World) -> None:
-    cursor = outbox.claim(world.worker, [], lease_token=uuid4(), lease=LEASE, suspects=False, limit=1)
+    claimed = claim.claim(world.worker, [], lease_token=uuid4(), lease=LEASE, limit=1)
 
-    assert [column.name for column in cursor.description or []] == [field.name for field in fields(outbox.Claimed)]
+    assert columns(claimed) == named(Work)
+
+
+def test_the_columns_of_a_plan_stand_in_the_order_of_its_fields(world: World) -> None:
+    assert columns(claim.load_plans(world.worker, [], lease_token=uuid4())) == ["id", *named(Unplanned)]
+
+
+def test_the_columns_of_a_delivery_stand_in_the_order_of_its_parts(world: World) -> None:
+    loaded = claim.load_deliveries(world.worker, [], lease_token=uuid4())
+
+    assert columns(loaded) == ["id", *named(Record, Route, PushDevice, Wishes, PinnedTemplate, OpenAttempt)]

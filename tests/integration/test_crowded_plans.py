@@ -17,7 +17,7 @@ from tests.plans import EXPLAINING, rows_of, walk
 from tests.ses_events import heard
 from tests.world import TENANT, World
 from tocsin.audience import fan_out
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 from tocsin.intake.accept_events import Told
 from tocsin.intake.accept_intents import Asked
 from tocsin.outbox.dispatch import dispatch
@@ -110,7 +110,7 @@ class Day:
         yield lambda: dispatch(self.worker, ids, world.worker_policy())
         attempts = world.rows("SELECT * FROM attempts WHERE notification_id = ANY(%(ids)s)", ids=ids)
         assert attempts
-        yield lambda: heed(self.worker, [heard("delivery", one, message_id=str(uuid4())) for one in attempts])
+        yield lambda: apply_events(self.worker, [heard("delivery", one, message_id=str(uuid4())) for one in attempts])
         yield lambda: try_record(world, *events, conn=self.app)
         yield lambda: try_record(world, *events, conn=self.app)
         wait_until_readable(world)

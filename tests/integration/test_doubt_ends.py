@@ -177,7 +177,7 @@ def test_words_that_cannot_be_made_any_more_keep_the_doubt(world: World, monkeyp
         raise plain.Unrenderable("the template is gone")
 
     lost_email(world)
-    monkeypatch.setattr(render, "of_claimed", unrenderable)
+    monkeypatch.setattr(render, "of_delivery", unrenderable)
 
     go_on(world)
 

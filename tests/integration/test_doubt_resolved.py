@@ -12,7 +12,7 @@ from tests.ses_events import NEWS, heard
 from tests.world import LEASE, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass, Outcome
 from tocsin.channels.ways import Message
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 from tocsin.intake.cancel import cancel
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")
@@ -73,7 +73,7 @@ def test_any_event_about_the_attempt_proves_it_and_the_route_is_published_at_onc
     forget_hints(world)
     world.pass_time(SOON)
 
-    heed(world.worker, [heard(news, attempt, message_id="m-proof")])
+    apply_events(world.worker, [heard(news, attempt, message_id="m-proof")])
 
     assert world.one("SELECT due_at <= tocsin_now() FROM outbox"), "it waits for the window's end although it is proven"
     assert [(hint.ids, hint.delay_seconds) for hint in world.hints()] == [(world.due(), 0)]
@@ -84,7 +84,7 @@ def test_any_event_about_the_attempt_proves_it_and_the_route_is_published_at_onc
 def test_a_bounce_proves_the_send_and_suppresses_the_address(world: World) -> None:
     attempt = lost_email(world)
 
-    heed(world.worker, [heard("hard bounce", attempt, message_id="m-proof")])
+    apply_events(world.worker, [heard("hard bounce", attempt, message_id="m-proof")])
     world.dispatch()
 
     assert_proven(world)
@@ -95,7 +95,7 @@ def test_events_repeated_and_out_of_order_prove_it_once(world: World) -> None:
     attempt = lost_email(world)
 
     for news in ("delivery", "send", "delivery", "delay", "send"):
-        heed(world.worker, [heard(news, attempt, message_id="m-proof")])
+        apply_events(world.worker, [heard(news, attempt, message_id="m-proof")])
         world.dispatch()
 
     assert_proven(world)
@@ -110,7 +110,7 @@ def test_an_event_that_comes_before_the_answer_is_given_up_is_kept(world: World)
 
     def hear_first(message: Message) -> Outcome:
         (attempt,) = world.attempts()
-        heed(other, [heard("send", attempt, message_id="m-proof")])
+        apply_events(other, [heard("send", attempt, message_id="m-proof")])
         return accept_and_lose(world, message)
 
     world.email.answers.append(hear_first)
@@ -131,7 +131,7 @@ def test_an_event_that_commits_while_the_doubt_is_being_recorded_is_not_overlook
 
     def hear_halfway(message: Message) -> Outcome:
         (attempt,) = world.attempts()
-        heed(teller, [heard("send", attempt, message_id="m-proof")])
+        apply_events(teller, [heard("send", attempt, message_id="m-proof")])
         return accept_and_lose(world, message)
 
     world.email.answers.append(hear_halfway)
@@ -166,14 +166,14 @@ def test_an_event_proves_the_send_of_a_worker_that_died(when: str, world: World)
     proof = [heard("send", attempt, message_id="m-proof")]
 
     if when == "while the dead worker's lease lasts":
-        heed(world.worker, proof)
+        apply_events(world.worker, proof)
     world.pass_time(LEASE + timedelta(seconds=1))
     if when == "after its lease":
-        heed(world.worker, proof)
+        apply_events(world.worker, proof)
     world.dispatch()
     if when == "after somebody found the open attempt":
         assert world.route()["reason"] == "awaiting_evidence"
-        heed(world.worker, proof)
+        apply_events(world.worker, proof)
         world.dispatch()
 
     assert_proven(world)
@@ -186,7 +186,7 @@ def test_an_event_after_the_retry_was_accepted_is_recorded_and_the_doubt_stays(w
     assert world.route()["duplicate_suspected"]
     before = world.route()
 
-    heed(world.worker, [heard("delivery", first, message_id="m-first")])
+    apply_events(world.worker, [heard("delivery", first, message_id="m-first")])
     world.dispatch()
 
     route, attempts = world.route(), world.attempts()
@@ -205,7 +205,7 @@ def test_an_event_of_the_first_attempt_stops_a_third_copy(second: Failure, world
     world.dispatch()
     assert (world.route()["status"], world.email.calls) == ("failed", 2)
 
-    heed(world.worker, [heard("delivery", first, message_id="m-first")])
+    apply_events(world.worker, [heard("delivery", first, message_id="m-first")])
     for _ in range(3):
         world.pass_time(AFTER)
         world.dispatch()
@@ -221,7 +221,7 @@ def test_an_event_of_the_attempt_under_way_is_not_taken_for_another_one(outcome:
     world.pass_time(AFTER)
     world.dispatch()
     _, second = world.attempts()
-    heed(world.worker, [heard("delivery", second, message_id="m-second")])
+    apply_events(world.worker, [heard("delivery", second, message_id="m-second")])
     world.dispatch()
 
     first, second = world.attempts()
@@ -307,7 +307,7 @@ def test_an_event_decides_before_the_policy_does(world: World) -> None:
     add_type(world, ambiguous_policy="hold")
     attempt = lost_email(world)
 
-    heed(world.worker, [heard("send", attempt, message_id="m-proof")])
+    apply_events(world.worker, [heard("send", attempt, message_id="m-proof")])
     world.dispatch()
 
     assert_proven(world)
@@ -318,7 +318,7 @@ def test_a_cancel_in_doubt_is_too_late_and_an_event_still_tells_the_truth(world:
     answer = cancel(world.app, TENANT, attempt["notification_id"])
     assert answer is not None and answer.is_too_late
 
-    heed(world.worker, [heard("send", attempt, message_id="m-proof")])
+    apply_events(world.worker, [heard("send", attempt, message_id="m-proof")])
     world.dispatch()
 
     assert_proven(world)
@@ -329,7 +329,7 @@ def test_an_event_for_work_that_somebody_leases_leaves_the_lease_alone(world: Wo
     world.admin.execute("UPDATE outbox SET leased_until = tocsin_now() + interval '1 minute', lease_token = gen_random_uuid()")
     before = world.rows("SELECT leased_until, lease_token, due_at FROM outbox")
 
-    heed(world.worker, [heard("send", attempt, message_id="m-proof")])
+    apply_events(world.worker, [heard("send", attempt, message_id="m-proof")])
 
     assert world.rows("SELECT leased_until, lease_token, due_at FROM outbox") == before
     assert [one["outcome"] for one in world.attempts()] == ["accepted"]

@@ -17,7 +17,8 @@ from tocsin.channels.ways import Message
 from tocsin.foundation import work_queue
 from tocsin.foundation.due import Due
 from tocsin.outbox import dispatch as dispatching
-from tocsin.outbox.dispatch import Worker, dispatch
+from tocsin.outbox.dispatch import dispatch
+from tocsin.outbox.worker import Worker
 from tocsin.store import outbox
 from tocsin.store.outbox import FIRST_TENANT
 from tocsin.store.rows import Choice

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 from psycopg import Connection
 
+from tests.claiming import claim_page
 from tests.events import (
     SCOPE,
     THREAD,
@@ -31,7 +32,8 @@ from tests.events import (
 from tests.world import LEASE, OTHER_TENANT, World
 from tocsin.audience import fan_out
 from tocsin.outbox.dispatch import dispatch
-from tocsin.store import domain_events, outbox
+from tocsin.store import domain_events
+from tocsin.store.rows import Page
 
 PAST_LEASE = LEASE + timedelta(seconds=1)
 
@@ -111,7 +113,7 @@ def test_a_worker_that_dies_in_the_midst_of_the_pages_is_replaced_where_it_stood
     fan_out_once(crowd)
     _walk(crowd, pages)
     dying = crowd.connect()
-    (page,), token = _claim_page(crowd, dying)
+    page, token = _claim_page(crowd, dying)
     if moment == "before committing":
         dying.execute("BEGIN")
         assert fan_out.fan_out_page(dying, page, lease_token=token)
@@ -132,7 +134,7 @@ def test_a_worker_that_lost_its_lease_in_the_midst_of_the_pages_tells_nobody_twi
     wait_until_readable(crowd)
     fan_out_once(crowd)
     asleep = crowd.connect()
-    (page,), token = _claim_page(crowd, asleep)
+    page, token = _claim_page(crowd, asleep)
     crowd.pass_time(PAST_LEASE)
     _walk(crowd, 1)
 
@@ -142,10 +144,12 @@ def test_a_worker_that_lost_its_lease_in_the_midst_of_the_pages_tells_nobody_twi
     _assert_each_told_once(crowd)
 
 
-def _claim_page(world: World, conn: Connection[Any]) -> tuple[list[outbox.Page], UUID]:
+def _claim_page(world: World, conn: Connection[Any]) -> tuple[Page, UUID]:
     token = uuid4()
     waiting = [row["id"] for row in world.rows("SELECT id FROM outbox WHERE source_kind = 'fanout'")]
-    return outbox.claim_page(conn, waiting, lease_token=token, lease=LEASE).fetchall(), token
+    page = claim_page(conn, waiting, token=token)
+    assert page
+    return page, token
 
 
 def test_later_events_do_not_wait_for_a_crowd(crowd: World) -> None:

@@ -28,8 +28,9 @@ from tests.events import (
 from tests.world import World
 from tocsin.audience import fan_out
 from tocsin.foundation import aws
-from tocsin.outbox.dispatch import BATCH_SIZE, spread
+from tocsin.outbox.dispatch import fan_out_waiting
 from tocsin.outbox.sweep import sweep
+from tocsin.outbox.worker import BATCH_SIZE
 from tocsin.store import domain_events_processed
 
 PAST_LEASE = fan_out.LEASE + timedelta(seconds=1)
@@ -283,7 +284,7 @@ def test_losing_every_hint_changes_nothing_but_the_time(waiting: World) -> None:
         waiting.pass_time(timedelta(minutes=5, seconds=1))
         sweep(waiting.worker)
         if FAN_OUT_HINT in [body for body, _ in _hints(waiting)]:
-            spread(waiting.worker, waiting.worker_policy())  # what the hints of the deliveries say is lost, too
+            fan_out_waiting(waiting.worker, waiting.worker_policy())  # what the hints of the deliveries say is lost, too
     for _ in range(3):
         waiting.pass_time(timedelta(minutes=11))
         waiting.dispatch()
@@ -297,7 +298,7 @@ def test_losing_every_hint_changes_nothing_but_the_time(waiting: World) -> None:
 def test_a_hint_while_another_worker_has_the_cursor_is_left_to_that_one(waiting: World) -> None:
     visit = Visit(waiting)
 
-    assert spread(waiting.worker, waiting.worker_policy()) == []
+    assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
 
     assert (_hints(waiting), _left(waiting)) == ([], {})
     visit.conn.close()
@@ -310,7 +311,7 @@ def test_what_comes_while_a_worker_is_leaving_is_seen_by_its_last_look(waiting: 
     assert leaving.events == []
     happen(waiting, title="three", mentions=["alice"])
     _lose_hints(waiting)
-    assert spread(waiting.worker, waiting.worker_policy()) == []
+    assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
 
     domain_events_processed.release(leaving.conn, lease_token=leaving.token)
 
@@ -346,19 +347,19 @@ def test_a_hint_for_events_that_cannot_be_read_yet_leads_to_another_hint(waiting
     happen(waiting, title="three", mentions=["alice"])
     _lose_hints(waiting)
 
-    assert spread(waiting.worker, waiting.worker_policy()) == []
+    assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
     assert _hints(waiting) == [(FAN_OUT_HINT, 1)]
 
     other.execute("ROLLBACK")
     _lose_hints(waiting)
     wait_until_readable(waiting)
-    assert len(spread(waiting.worker, waiting.worker_policy())) == 1
+    assert len(fan_out_waiting(waiting.worker, waiting.worker_policy())) == 1
     assert _hints(waiting) == []
 
 
 def test_few_deliveries_are_gone_on_with_and_many_are_announced(waiting: World) -> None:
     wait_until_readable(waiting)
-    assert len(spread(waiting.worker, waiting.worker_policy())) == 3
+    assert len(fan_out_waiting(waiting.worker, waiting.worker_policy())) == 3
     assert _hints(waiting) == []
 
     names = [f"user-{n}" for n in range(BATCH_SIZE * 2 + 1)]
@@ -368,7 +369,7 @@ def test_few_deliveries_are_gone_on_with_and_many_are_announced(waiting: World) 
     _lose_hints(waiting)
     wait_until_readable(waiting)
 
-    assert spread(waiting.worker, waiting.worker_policy()) == []
+    assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
     announced = [one for hint in waiting.hints() for one in hint.ids]
     assert len(announced) == len(names)
     assert set(announced) <= set(waiting.due())
@@ -378,6 +379,6 @@ def test_a_queue_that_is_down_takes_nothing_from_the_fan_out(waiting: World, mon
     monkeypatch.setattr(aws, "client", lambda name: 1 / 0)
     wait_until_readable(waiting)
 
-    assert len(spread(waiting.worker, waiting.worker_policy())) == 3
+    assert len(fan_out_waiting(waiting.worker, waiting.worker_policy())) == 3
 
     _assert_told_once(waiting)

@@ -11,7 +11,7 @@ import pytest
 from tests.ses_events import NEWS, event, heard, tags_of, through_sns
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import join, read_queue_message
 from tocsin.intake.cancel import cancel
 from tocsin.store.rows import ProviderEvent
@@ -63,10 +63,10 @@ def test_every_order_of_events_with_repetitions_gives_the_same_feedback_and_one_
         for news in order:
             told.append(heard(news, attempt, message_id=attempt["provider_message_id"]))
             for one in told[-1:] + told[-2:-1]:
-                heed(world.worker, [one])
+                apply_events(world.worker, [one])
             feedback = world.one("SELECT feedback FROM routes WHERE route_id = %(route_id)s", route_id=attempt["route_id"])
             assert feedback == reduce(join, [one.feedback for one in told]), f"after {order[: len(told)]}"
-        heed(world.worker, told[::-1])
+        apply_events(world.worker, told[::-1])
 
     assert {row["feedback"] for row in world.routes()} == {"complained"}
     suppressions = world.rows("SELECT tenant_id, channel, address, reason, expires_at, notification_type FROM suppressions")
@@ -80,7 +80,7 @@ def test_every_order_of_events_with_repetitions_gives_the_same_feedback_and_one_
 def test_one_batch_in_any_order_ends_like_single_events(world: World) -> None:
     for n, order in enumerate(itertools.permutations(("hard bounce", "complaint", "delivery"))):
         attempt = sent(world, f"batch-{n}@example.com")
-        heed(world.worker, [heard(news, attempt, message_id=f"m-{n}") for news in [*order, *order]])
+        apply_events(world.worker, [heard(news, attempt, message_id=f"m-{n}") for news in [*order, *order]])
 
     assert {row["feedback"] for row in world.routes()} == {"complained"}
     assert [row["reason"] for row in world.rows("SELECT reason FROM suppressions")] == ["complaint"] * 6
@@ -91,8 +91,8 @@ def test_one_batch_in_any_order_ends_like_single_events(world: World) -> None:
 def test_an_event_is_stored_once(news: str, world: World) -> None:
     attempt = sent(world)
 
-    heed(world.worker, [heard(news, attempt)])
-    heed(world.worker, [heard(news, attempt)] * 2)
+    apply_events(world.worker, [heard(news, attempt)])
+    apply_events(world.worker, [heard(news, attempt)] * 2)
 
     (stored,) = world.rows("SELECT tenant_id, notification_id, route_id, generation, attempt_no, provider FROM provider_events")
     assert stored == {name: attempt[name] for name in stored}
@@ -102,7 +102,7 @@ def test_a_repeated_event_names_an_attempt_of_ours_as_well_as_the_first_time(wor
     """Else every redelivery would be counted as an orphan."""
     attempt = sent(world)
 
-    assert [heed(world.worker, [heard("delivery", attempt)]) for _ in range(2)] == [1, 1]
+    assert [apply_events(world.worker, [heard("delivery", attempt)]) for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("news", NEWS)
@@ -110,7 +110,7 @@ def test_feedback_never_changes_the_dispatch_register_of_what_was_published(news
     attempt = sent(world)
     before, attempts = world.rows(DISPATCH), world.attempts()
 
-    heed(world.worker, [heard(news, attempt)])
+    apply_events(world.worker, [heard(news, attempt)])
 
     assert (world.rows(DISPATCH), world.attempts()) == (before, attempts)
 
@@ -133,7 +133,7 @@ def test_feedback_never_changes_the_dispatch_register_of_what_ended_otherwise(wo
     assert sorted(row["status"] for row in before) == ["dead_letter"] * 3
 
     for attempt in world.attempts():
-        heed(world.worker, [heard(news, attempt, message_id=f"m-{attempt['notification_id']}") for news in FIVE])
+        apply_events(world.worker, [heard(news, attempt, message_id=f"m-{attempt['notification_id']}") for news in FIVE])
     world.dispatch()
 
     assert world.rows(DISPATCH) == before
@@ -165,7 +165,7 @@ def test_an_event_of_nothing_of_ours_is_kept_as_an_orphan_and_changes_nothing(ne
     before = everything(world)
     forged = read_queue_message(through_sns(event(news, forgeries(attempt, other)[forgery])))
 
-    assert [heed(world.worker, [forged]) for _ in range(2)] == [0, 0]
+    assert [apply_events(world.worker, [forged]) for _ in range(2)] == [0, 0]
 
     assert everything(world) == before
     (orphan,) = world.rows("SELECT * FROM provider_events")
@@ -177,7 +177,7 @@ def test_an_event_that_names_another_tenants_attempt_is_that_tenants_alone(world
     world.add_tenant()
     ours, theirs = sent(world), sent(world, tenant=OTHER_TENANT)
 
-    heed(world.worker, [heard("complaint", theirs, message_id=ours["provider_message_id"])])
+    apply_events(world.worker, [heard("complaint", theirs, message_id=ours["provider_message_id"])])
 
     rows = world.rows("SELECT tenant_id, reason FROM suppressions")
     assert rows == [{"tenant_id": OTHER_TENANT, "reason": "complaint"}]
@@ -197,7 +197,7 @@ def test_an_event_of_ses_about_what_ses_never_sent_is_an_orphan(channel: str, ne
     (attempt,) = world.attempts()
     before = everything(world)
 
-    assert heed(world.worker, [heard(news, attempt)]) == 0
+    assert apply_events(world.worker, [heard(news, attempt)]) == 0
 
     assert everything(world) == before
 
@@ -208,7 +208,7 @@ def test_an_event_of_ses_about_a_sandbox_message_is_an_orphan(news: str, world: 
     world.dispatch()
     (attempt,) = world.attempts()
 
-    assert heed(world.worker, [heard(news, attempt)]) == 0
+    assert apply_events(world.worker, [heard(news, attempt)]) == 0
 
     assert (world.route()["feedback"], world.count("suppressions")) == ("none", 0)
 
@@ -220,16 +220,17 @@ def test_one_hostile_event_does_not_take_its_neighbours_with_it(world: World) ->
     hostile["bounce"]["bounceSubType"] = "\ud800"
     batch = [read_queue_message(through_sns(hostile)), heard("delivery", attempt)]
 
-    assert heed(world.worker, batch) == 1
+    assert apply_events(world.worker, batch) == 1
 
     assert world.route()["feedback"] == "delivered"
 
 
 def test_orphans_are_bounded_by_a_shorter_retention(world: World) -> None:
     attempt = sent(world)
-    heed(world.worker, [heard("delivery", attempt, at=now(world))])
+    apply_events(world.worker, [heard("delivery", attempt, at=now(world))])
     for n in range(30):
-        heed(world.worker, [read_queue_message(through_sns(event("hard bounce", {}, message_id=f"stranger-{n}", at=now(world))))])
+        told = event("hard bounce", {}, message_id=f"stranger-{n}", at=now(world))
+        apply_events(world.worker, [read_queue_message(through_sns(told))])
     assert world.count("provider_events") == 31
 
     world.pass_time(ORPHAN_EVENTS - timedelta(minutes=1))
@@ -249,4 +250,4 @@ def test_no_events_are_heeded_without_asking_the_database(world: World) -> None:
     conn = world.connect()
     conn.close()
 
-    assert heed(conn, []) == 0
+    assert apply_events(conn, []) == 0

@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import psycopg
 import pytest
 
+from tests.claiming import claim
 from tests.crash.desk import Crew, Pause
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass, Outcome
@@ -210,7 +211,7 @@ def test_a_try_that_teaches_nothing_lets_the_next_one_try_at_once(
     if answer:
         world.email.answers.append(answer)
     else:
-        monkeypatch.setattr("tocsin.delivery.deliver.attempts.open_all", _open_nothing)
+        monkeypatch.setattr("tocsin.delivery.open.open_attempts", _open_nothing)
     dispatch(world.worker, [first], world.worker_policy())
     monkeypatch.undo()
     assert (state_of(world), world.one("SELECT probe_until FROM lanes")) == ("stopped", None)
@@ -433,7 +434,7 @@ def test_what_waits_for_a_lane_is_claimed_without_touching_an_index(world: World
 
     with world.worker.transaction():
         before = _updates(world)
-        claimed = outbox.claim(world.worker, world.due(), lease_token=uuid4(), lease=LEASE, suspects=False, limit=5).fetchall()
+        claimed = claim(world.worker, world.due())
         after = _updates(world)
 
     assert [one.waits_for for one in claimed] == ["ses:email"] * 5

@@ -5,10 +5,11 @@ from uuid import uuid4
 
 import pytest
 
+from tests.claiming import claim_plans
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
 from tocsin.audience import plan
 from tocsin.outbox.dispatch import dispatch
-from tocsin.store import outbox, routes
+from tocsin.store import routes
 
 EVERYONE = {"kind": "tenant"}
 
@@ -25,7 +26,7 @@ def _populate(world: World, count: int) -> None:
 def _plan_page(world: World, *, page_size: int) -> routes.Planned:
     """One page, as a worker does it: claim, plan, nothing else."""
     token = uuid4()
-    (claimed,) = outbox.claim(world.worker, world.due(), lease_token=token, lease=LEASE, suspects=False, limit=1).fetchall()
+    (claimed,) = claim_plans(world.worker, world.due(), token=token)
     planned = routes.Plan(
         claimed.outbox_id, plan.channels_of(claimed), [{"locale": "default", "title": "title", "message": "message"}]
     )
@@ -64,7 +65,7 @@ def test_a_plan_whose_lease_was_lost_writes_nothing_and_a_second_run_makes_no_du
     _populate(world, 10)
     world.accept(audience=EVERYONE, channels=["email", "in_app"])
     stale = uuid4()
-    (claimed,) = outbox.claim(world.worker, world.due(), lease_token=stale, lease=LEASE, suspects=False, limit=1).fetchall()
+    (claimed,) = claim_plans(world.worker, world.due(), token=stale)
     world.pass_time(LEASE + timedelta(seconds=1))
     world.dispatch(world.connect())  # another worker takes the plan over and finishes it
 

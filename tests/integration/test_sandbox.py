@@ -6,7 +6,7 @@ import pytest
 
 from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 
 DOMAIN = "sandbox.tocsin.example"
 # status, reason, feedback, and the suppression that each ending leaves behind
@@ -136,6 +136,6 @@ def test_real_feedback_about_a_live_message_to_a_magic_address_counts(world: Wor
     send(world, f"success@{DOMAIN}", mode="live")
     (attempt,) = world.attempts()
 
-    heed(world.worker, [heard("hard bounce", attempt)])
+    apply_events(world.worker, [heard("hard bounce", attempt)])
 
     assert world.route()["feedback"] == "hard_bounced"

@@ -12,7 +12,7 @@ from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback import unsubscribe
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
 from tocsin.foundation import aws, settings
 from tocsin.foundation.database import tenant_transaction
@@ -52,7 +52,7 @@ def bounce(world: World, news: str = "soft bounce", **of: Any) -> None:
 
 def tell(world: World, route: dict[str, Any], news: str) -> None:
     attempt = route | {"attempt_no": 1}
-    heed(world.worker, [heard(news, attempt, message_id=f"{route['notification_id']}", at=now(world))])
+    apply_events(world.worker, [heard(news, attempt, message_id=f"{route['notification_id']}", at=now(world))])
 
 
 def reasons(world: World) -> list[tuple[str, bool]]:
@@ -129,8 +129,8 @@ def test_a_soft_bounce_that_is_redelivered_is_counted_once(world: World) -> None
     told = heard("soft bounce", route | {"attempt_no": 1}, at=now(world))
 
     for _ in range(6):
-        heed(world.worker, [told])
-    heed(world.worker, [told] * 6)
+        apply_events(world.worker, [told])
+    apply_events(world.worker, [told] * 6)
 
     assert (world.count("provider_events"), world.count("suppressions")) == (1, 0)
 
@@ -138,7 +138,7 @@ def test_a_soft_bounce_that_is_redelivered_is_counted_once(world: World) -> None
 def test_five_soft_bounces_in_one_batch_suppress_as_well(world: World) -> None:
     routes = [send(world) for _ in range(5)]
 
-    heed(
+    apply_events(
         world.worker,
         [heard("soft bounce", route | {"attempt_no": 1}, message_id=str(n), at=now(world)) for n, route in enumerate(routes)],
     )

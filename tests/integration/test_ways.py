@@ -1,6 +1,7 @@
 """The ways out: a tenant's own providers by priority, failover past those in trouble, and the breaker that passes them over."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from devstack.post_office import PostOffice
 from tests.providers import add_provider, deliver_by, make_data_key, ways_of
-from tests.unit.claims import a_claim
+from tests.unit.claims import DEVICE, a_claim
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels import installation
 from tocsin.channels.outcomes import Failure, FailureClass
@@ -144,7 +145,8 @@ def test_a_push_goes_by_a_provider_that_knows_the_device(world: World, office: P
     ways.prepare(world.worker, {TENANT})
 
     def chosen(platform: str) -> str:
-        return ways.serving(a_claim(tenant_id=TENANT, channel="push", device_platform=platform))[0].channel.provider
+        delivery = a_claim(tenant_id=TENANT, channel="push", device=replace(DEVICE, platform=platform))
+        return ways.serving(delivery)[0].channel.provider
 
     assert (chosen("fcm"), chosen("apns")) == ("fcm", "sns")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
+from tests.unit.claims import DEVICE, NOW, WINDOW, a_claim, unanswered
 from tocsin.delivery import gate
 from tocsin.delivery.gate import AwaitEvidence, Decision, End, Proven, Send
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Delivery, OpenAttempt
 
 LONG_AGO = WINDOW + timedelta(minutes=1)
 LATELY = timedelta(minutes=1)
@@ -18,10 +18,10 @@ CANCELLED: dict[str, Any] = {"cancelled_at": NOW}
 EXPIRED: dict[str, Any] = {"expires_at": NOW}
 POISONOUS: dict[str, Any] = {"claim_count": 4}
 SUPPRESSED: dict[str, Any] = {"suppressed_by": "hard_bounce"}
-NO_ADDRESS: dict[str, Any] = {"email": None, "phone": None, "device_enabled": None}
+NO_ADDRESS: dict[str, Any] = {"email": "", "phone": "", "device": None}
 
 
-def decided(claimed: Claimed) -> Decision:
+def decided(claimed: Delivery) -> Decision:
     return gate.decide(claimed, evidence_window=WINDOW)
 
 
@@ -49,12 +49,10 @@ def test_it_expires_at_the_very_moment_it_says(expires_in: timedelta, decision: 
 @pytest.mark.parametrize(
     ("channel", "missing"),
     [
-        ("email", {"email": None}),
         ("email", {"email": ""}),
-        ("sms", {"phone": None}),
         ("sms", {"phone": ""}),
-        ("push", {"device_enabled": None}),
-        ("push", {"device_enabled": False}),
+        ("push", {"device": None}),
+        ("push", {"device": replace(DEVICE, enabled=False)}),
     ],
 )
 def test_a_channel_without_its_own_address_is_skipped(channel: str, missing: dict[str, Any]) -> None:
@@ -120,29 +118,29 @@ def test_silence_after_the_last_attempt_waits_for_a_person_too(attempt_count: in
 
 
 def test_an_attempt_proven_accepted_is_not_sent_again() -> None:
-    claimed = unanswered(LATELY, open_attempt_outcome="accepted", open_attempt_message_id="m-1")
+    claimed = unanswered(LATELY, outcome="accepted", message_id="m-1")
 
     assert decided(claimed) == Proven(2, "ses", "m-1")
 
 
 @pytest.mark.parametrize("outcome", [None, "unknown"])
 def test_an_attempt_noted_as_unknown_is_awaited_like_an_open_one(outcome: str | None) -> None:
-    assert isinstance(decided(unanswered(LATELY, open_attempt_outcome=outcome)), AwaitEvidence)
+    assert isinstance(decided(unanswered(LATELY, outcome=outcome)), AwaitEvidence)
 
 
 def test_an_open_attempt_whose_row_is_gone_counts_as_silence() -> None:
-    assert decided(unanswered(LATELY, open_attempt_started_at=None)) == Send(supersedes=2)
+    assert decided(unanswered(LATELY, open_attempt=None)) == Send(supersedes=2)
 
 
 RULES: list[tuple[str, dict[str, Any]]] = [
-    ("Proven", {"attempt_open": True, "open_attempt_outcome": "accepted", "open_attempt_started_at": NOW - LATELY}),
-    ("AwaitEvidence", {"attempt_open": True, "open_attempt_started_at": NOW - LATELY}),
+    ("Proven", {"attempt_open": True, "open_attempt": OpenAttempt(2, NOW - LATELY, "accepted", "ses", "m-1")}),
+    ("AwaitEvidence", {"attempt_open": True, "open_attempt": OpenAttempt(2, NOW - LATELY, None, "ses", "")}),
     ("poison", POISONOUS),
     ("cancelled", CANCELLED),
     ("expired", EXPIRED),
     ("suppressed: hard_bounce", SUPPRESSED),
     ("no_address", NO_ADDRESS),
-    ("Send", {"attempt_open": True, "last_attempt_no": 2, "open_attempt_started_at": NOW - LONG_AGO}),
+    ("Send", {"attempt_open": True, "last_attempt_no": 2, "open_attempt": OpenAttempt(2, NOW - LONG_AGO, None, "ses", "")}),
 ]
 
 
@@ -162,6 +160,6 @@ def test_of_all_the_rules_that_speak_the_first_decides(first: int) -> None:
 
 
 def test_the_gate_asks_no_clock_but_the_one_of_the_claim() -> None:
-    years_later = replace(a_claim(expires_at=NOW), claimed_at=NOW - timedelta(days=3650))
+    years_later = a_claim(expires_at=NOW, claimed_at=NOW - timedelta(days=3650))
 
     assert decided(years_later) == Send()

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.claims import NOW, WINDOW, a_claim, unanswered
 from tocsin.delivery import gate
 from tocsin.delivery.gate import AwaitEvidence, Decision, Defer, End, Proven, Send
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Delivery
 
 LATELY, LONG_AGO = timedelta(minutes=1), WINDOW + timedelta(minutes=1)
 # It is noon in UTC, and quiet from eleven to two.
@@ -18,7 +18,7 @@ LATER_QUIET: dict[str, Any] = {"quiet_start": time(22), "quiet_end": time(7), "q
 UNWANTED: dict[str, Any] = {"is_wanted": False}
 
 
-def decided(claimed: Claimed) -> Decision:
+def decided(claimed: Delivery) -> Decision:
     return gate.decide(claimed, evidence_window=WINDOW)
 
 
@@ -106,7 +106,7 @@ def test_what_is_critical_passes_nothing_else(obstacle: Obstacle) -> None:
 
 
 def test_an_attempt_that_was_accepted_is_recorded_whatever_the_recipient_wishes_by_now() -> None:
-    proven = unanswered(LATELY, open_attempt_outcome="accepted", open_attempt_message_id="m-1", **UNWANTED, **QUIET)
+    proven = unanswered(LATELY, outcome="accepted", message_id="m-1", **UNWANTED, **QUIET)
 
     assert decided(proven) == Proven(2, "ses", "m-1")
 

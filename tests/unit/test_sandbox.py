@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.feedback.sandbox import ending_of, event_of
+from tocsin.feedback.sandbox import Played, ending_of, events_of
 from tocsin.store.rows import Named
 
 DOMAIN = "sandbox.tocsin.example"
@@ -50,9 +50,8 @@ def test_other_addresses_have_none(address: str) -> None:
     ],
 )
 def test_an_ending_is_told_as_a_provider_would_tell_it(ending: str, kind: str, feedback: str, suppresses: bool) -> None:
-    event = event_of(ending, NAMED, "sandbox-1", AT)
+    (event,) = events_of([Played(f"{ending}@{DOMAIN}", NAMED, "sandbox-1", AT)], DOMAIN)
 
-    assert event is not None
     assert (event.provider, event.kind, event.feedback, event.suppresses) == ("sandbox", kind, feedback, suppresses)
     assert (event.named, event.provider_message_id, event.occurred_at) == (NAMED, "sandbox-1", AT)
     assert len(event.key) == 32
@@ -60,10 +59,14 @@ def test_an_ending_is_told_as_a_provider_would_tell_it(ending: str, kind: str, f
 
 @pytest.mark.parametrize("ending", ["", "suppressed", "anything"])
 def test_nothing_is_told_of_what_was_not_sent_or_has_no_ending(ending: str) -> None:
-    assert event_of(ending, NAMED, "sandbox-1", AT) is None
+    assert events_of([Played(f"{ending}@{DOMAIN}", NAMED, "sandbox-1", AT)], DOMAIN) == []
 
 
 def test_two_messages_never_share_an_event() -> None:
-    events = [event_of(ending, NAMED, message, AT) for ending in ("success", "bounce") for message in ("sandbox-1", "sandbox-2")]
+    messages = [
+        Played(f"{ending}@{DOMAIN}", NAMED, message, AT)
+        for ending in ("success", "bounce")
+        for message in ("sandbox-1", "sandbox-2")
+    ]
 
-    assert len({event.key for event in events if event}) == 4
+    assert len({event.key for event in events_of(messages, DOMAIN)}) == 4

@@ -9,7 +9,8 @@ from tests.world import Postbox
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
 from tocsin.channels.ways import Way
 from tocsin.content.plain import Content
-from tocsin.delivery.send import BREAKS_AFTER, Course, Ready
+from tocsin.delivery.prepare import Ready
+from tocsin.delivery.send import BREAKS_AFTER, Course
 from tocsin.store.rows import Opened
 
 SILENT = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "", timed_out=True)

@@ -11,7 +11,7 @@ from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, O
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.delivery import gate, settlement
 from tocsin.store.attempts import CUT_OFF
-from tocsin.store.rows import Claimed, Opened, Settlement
+from tocsin.store.rows import Delivery, Opened, Settlement
 
 OPENED = Opened(UUID(int=1), attempt_no=3, attempt_count=2, started_at=NOW)
 
@@ -20,7 +20,7 @@ def failed(kind: FailureClass, pause: timedelta | None = None) -> Failure:
     return Failure(kind, "Code", "words", pause=pause)
 
 
-def settled(outcome: Outcome, *, attempt: Opened = OPENED, claimed: Claimed | None = None) -> Settlement:
+def settled(outcome: Outcome, *, attempt: Opened = OPENED, claimed: Delivery | None = None) -> Settlement:
     return settlement.of_outcome(claimed or a_claim(), attempt, outcome, provider="ses", lane="ses:email", evidence_window=WINDOW)
 
 
@@ -133,7 +133,7 @@ IN_DOUBT = {
     ],
     ids=lambda end: end.reason,
 )
-def test_while_an_attempt_is_in_doubt_no_end_says_that_nothing_was_sent(end: gate.End, claimed: Claimed) -> None:
+def test_while_an_attempt_is_in_doubt_no_end_says_that_nothing_was_sent(end: gate.End, claimed: Delivery) -> None:
     record = settlement.of_decision(claimed, end)
 
     assert (record.status, record.reason, record.may_have_arrived) == ("dead_letter", "ambiguous", True)
@@ -142,16 +142,16 @@ def test_while_an_attempt_is_in_doubt_no_end_says_that_nothing_was_sent(end: gat
 
 
 @pytest.mark.parametrize("claimed", IN_DOUBT.values(), ids=IN_DOUBT.keys())
-def test_what_is_told_in_another_way_needs_no_person_and_keeps_the_doubt(claimed: Claimed) -> None:
+def test_what_is_told_in_another_way_needs_no_person_and_keeps_the_doubt(claimed: Delivery) -> None:
     record = settlement.of_decision(claimed, gate.End("skipped", "dampened: told by digest d", is_told=True))
 
     assert (record.status, record.reason, record.may_have_arrived) == ("skipped", "dampened: told by digest d", True)
-    assert (record.attempt_no, record.attempt_outcome) == ((2, "unknown") if claimed.attempt_open else (None, None))
+    assert (record.attempt_no, record.attempt_outcome) == ((2, "unknown") if claimed.work.attempt_open else (None, None))
 
 
 @pytest.mark.parametrize("claimed", IN_DOUBT.values(), ids=IN_DOUBT.keys())
 @pytest.mark.parametrize("classification", ["poison", "unrenderable", "permanent", "exhausted"])
-def test_a_dead_letter_of_any_cause_keeps_the_doubt(classification: str, claimed: Claimed) -> None:
+def test_a_dead_letter_of_any_cause_keeps_the_doubt(classification: str, claimed: Delivery) -> None:
     record = {
         "poison": lambda: settlement.of_decision(claimed, gate.End("dead_letter", "poison", "why")),
         "unrenderable": lambda: settlement.bury(claimed, "unrenderable", "why"),
@@ -240,7 +240,7 @@ SOON = timedelta(seconds=3)
     ],
     ids=["lane", "quiet hours", "rate", "retry", "stopped", "quota"],
 )
-def test_whatever_it_waits_for_it_goes_on_when_it_expires_and_that_is_announced(record: Callable[[Claimed], Settlement]) -> None:
+def test_whatever_it_waits_for_it_goes_on_when_it_expires_and_that_is_announced(record: Callable[[Delivery], Settlement]) -> None:
     mortal = record(a_claim(expires_at=NOW + SOON))
     immortal = record(a_claim())
 

@@ -15,7 +15,7 @@ from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.foundation.due import Due
 from tocsin.store import domain_events, domain_events_processed, outbox
 from tocsin.store.domain_events import Event
-from tocsin.store.rows import Buried, Page
+from tocsin.store.rows import Page
 
 BATCH = 200  # events in one transaction
 MOST_IN_BATCH = 1_000  # recipients of an event that is told at once; one that has more becomes work of its own
@@ -73,12 +73,7 @@ def fan_out(
 def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> list[Due]:
     """Tell the next page of a large audience. Returns what is due now: deliveries, and the rest of the audience.
 
-    A page that cannot be told is tried again, three times in all; then what is left of the event is set aside."""
-    if page.claim_count > MAX_TRIES:
-        log.error("rest of an event set aside", extra={"event": page.event_id, "tries": MAX_TRIES})
-        burial = Buried(page.outbox_id, "poison", UNTOLD, hint_for("poison_event"))
-        outbox.bury(conn, [burial], lease_token=lease_token)
-        return []
+    A page that cannot be told is tried again, three times in all; then whoever claims it buries what is left of the event."""
     events = domain_events.read_one(conn, page.event_id)
     try:
         made = domain_events.fan_out(

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tocsin.channels.outcomes import Outcome
 from tocsin.content.plain import Content
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Delivery
 
 PROVIDER_TIMEOUT = timedelta(seconds=13)  # connect 3 s + read 10 s, as in aws.py
 
@@ -74,8 +74,9 @@ class Ways:
     def of(self, tenant_id: UUID, channel: str) -> list[Way]:
         return self.default.get(channel, [])
 
-    def serving(self, one: Claimed) -> list[Way]:
+    def serving(self, one: Delivery) -> list[Way]:
         """The ways that can take this message."""
-        if one.mode == "test":
+        if one.record.mode == "test":
             return [self.sandbox]
-        return [way for way in self.of(one.tenant_id, one.channel or "") if way.serves(one.device_platform)]
+        platform = one.device.platform if one.device else None
+        return [way for way in self.of(one.work.tenant_id, one.route.channel) if way.serves(platform)]

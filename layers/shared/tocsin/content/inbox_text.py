@@ -15,7 +15,7 @@ from psycopg import Connection
 from tocsin.content import plain, render
 from tocsin.store import templates
 from tocsin.store.domain_events import Event
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Planning
 from tocsin.store.templates import TemplateRow
 
 ROUND_SECONDS = 2.0  # of the processor
@@ -31,13 +31,18 @@ class _Words:
     message: str
 
 
-def of_records(conn: Connection[Any], claimed: list[Claimed]) -> list[Words]:
+def of_records(conn: Connection[Any], planned: list[Planning]) -> list[Words]:
     """For each record that is planned, in order, as far as the round goes: at least for the first."""
-    found = _find(conn, ((one.tenant_id, one.template) for one in claimed))
+    found = _find(conn, ((one.work.tenant_id, one.record.template) for one in planned))
     return list(
         _within_a_round(
-            _all(found.get((one.tenant_id, one.template or ""), []), one.notification_type, one.payload, plain.render)
-            for one in claimed
+            _all(
+                found.get((one.work.tenant_id, one.record.template or ""), []),
+                one.record.notification_type,
+                one.record.payload,
+                plain.render,
+            )
+            for one in planned
         )
     )
 

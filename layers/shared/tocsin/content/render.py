@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tocsin.content import plain
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Delivery, Record
 from tocsin.store.templates import TemplateRow
 
 
@@ -15,37 +15,29 @@ def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0
     return render(template, payload, used_seconds=used_seconds)
 
 
-def of_claimed(one: Claimed) -> plain.Content:
+def of_delivery(one: Delivery) -> plain.Content:
     """The words of a delivery: its pinned template's, or the built-in rendering.
 
     A template places a link itself; but where a tap on a push leads stands beside its words."""
-    payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
-    if one.template_id is None:
-        return _plain(one)
+    if one.template is None:
+        return _plain(one.record)
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
-    template = Template(
-        one.template_id,
-        one.template or "",
-        one.template_version or 0,
-        one.channel or "",
-        one.template_locale or "",
-        one.template_subject,
-        one.template_body or "",
-        one.template_text,
-    )
+    pinned, channel, reason = one.template, one.route.channel, one.route.audience_reason
+    template = Template(pinned.id, pinned.name, pinned.version, channel, pinned.locale, pinned.subject, pinned.body, pinned.text)
+    payload = one.record.payload | {"reason": reason} if reason else one.record.payload
     content = render(template, payload)
-    return replace(content, url=plain.link_of(payload)) if one.channel == "push" else content
+    return replace(content, url=plain.link_of(payload)) if channel == "push" else content
 
 
-def _plain(one: Claimed) -> plain.Content:
-    match one.audience_kind:
+def _plain(record: Record) -> plain.Content:
+    match record.audience_kind:
         case "digest":
-            return plain.digest(one.payload)
+            return plain.digest(record.payload)
         case "event":
-            return plain.event(one.notification_type, one.payload)
+            return plain.event(record.notification_type, record.payload)
         case _:
-            return plain.render(one.notification_type, one.payload)
+            return plain.render(record.notification_type, record.payload)
 
 
 def distance(locale: str, wanted: str) -> int:

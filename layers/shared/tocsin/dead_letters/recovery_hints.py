@@ -9,6 +9,8 @@ _HINTS = {
     "before you replay: a replay may be a second copy.",
     "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then send it again "
     "with a new id.",
+    "unknown_kind": "Another version of the code wrote this work. Deploy one that knows the kind, then replay.",
+    "orphaned": "The record or route that this work was for is gone or unreadable. If it was erased, resolve this as ignored.",
     "poison": "This work ended its worker three times. Look for its id in the dispatch log, mend the cause, then replay.",
 }
 _IN_DOUBT = " An earlier attempt may have arrived: a replay may be a second copy."

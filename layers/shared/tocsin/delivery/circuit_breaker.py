@@ -1,9 +1,7 @@
-"""Tending: what the outcomes of a batch mean for the lanes and the devices they went by."""
+"""The circuit breaker: what the outcomes of a batch mean for the lanes they went by."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from psycopg import Connection, Cursor
 
@@ -11,9 +9,9 @@ from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
 from tocsin.delivery.send import BREAKS_AFTER, CLOSING
 from tocsin.delivery.settlement import pause_of
 from tocsin.foundation.due import Due
-from tocsin.foundation.ids import uuid7
-from tocsin.store import admin_system_events, devices, lanes, outbox, suppressions
-from tocsin.store.rows import Claimed, Lane
+from tocsin.store import admin_system_events, lanes, outbox
+from tocsin.store.flow import circuit_breaker as breaker
+from tocsin.store.rows import Delivery, Lane
 
 SLOWEST_THROTTLE = timedelta(seconds=60)
 BREAKER_PAUSE = timedelta(seconds=30)
@@ -24,24 +22,24 @@ FIRST_LOT, SWEPT_LOT = 500, 1_000  # of what waits for a lane that has reopened
 _FAILING = (FailureClass.TRANSIENT, FailureClass.AMBIGUOUS)
 
 
-def tend_lanes(conn: Connection[Any], sends: list[tuple[str, Claimed, Outcome]], seen: dict[str, Lane]) -> list[Cursor[Due]]:
+def tend_lanes(conn: Connection[Any], sends: list[tuple[str, Delivery, Outcome]], seen: dict[str, Lane]) -> list[Cursor[Due]]:
     """Close the lanes that were told to slow down or stop, count failures, open what let us through. `seen`: as they were before.
 
     Returns what waited for a lane and is due now. Comes after the settlements, so that this batch waits for nothing itself.
     Lanes are taken in the order of their names: no ring of waiters."""
-    outcomes: dict[str, list[tuple[Claimed, Outcome]]] = {name: [] for name, lane in seen.items() if lane.is_ours}
-    for name, claimed, outcome in sends:
-        outcomes.setdefault(name, []).append((claimed, outcome))
+    outcomes: dict[str, list[tuple[Delivery, Outcome]]] = {name: [] for name, lane in seen.items() if lane.is_ours}
+    for name, delivery, outcome in sends:
+        outcomes.setdefault(name, []).append((delivery, outcome))
     due = [_tend_lane(conn, name, outcomes[name], seen.get(name)) for name in sorted(outcomes)]
     return [cursor for cursor in due if cursor is not None]
 
 
 def _tend_lane(
-    conn: Connection[Any], name: str, outcomes: list[tuple[Claimed, Outcome]], seen: Lane | None
+    conn: Connection[Any], name: str, outcomes: list[tuple[Delivery, Outcome]], seen: Lane | None
 ) -> Cursor[Due] | None:
     failures = [outcome for _, outcome in outcomes if isinstance(outcome, Failure)]
     failing = [failure for failure in failures if failure.kind in _FAILING]
-    went_through = [claimed for claimed, outcome in outcomes if isinstance(outcome, Accepted)]
+    went_through = [delivery for delivery, outcome in outcomes if isinstance(outcome, Accepted)]
     if told_off := [failure for failure in failures if failure.kind in CLOSING]:
         _close(conn, name, told_off[-1])
     elif went_through:
@@ -53,21 +51,21 @@ def _tend_lane(
     return None
 
 
-def _open(conn: Connection[Any], name: str, went_through: list[Claimed], seen: Lane | None) -> Cursor[Due] | None:
+def _open(conn: Connection[Any], name: str, went_through: list[Delivery], seen: Lane | None) -> Cursor[Due] | None:
     """What waits is brought forward in steps: as many as a slowed lane takes next, a first lot where it is open again, and then
     twice as many as went through."""
     if seen is not None:
         lanes.widen(conn, seen, widest=WIDEST)
-        lanes.reopen(conn, seen)
+        breaker.reopen(conn, seen)
         return outbox.bring_forward(conn, name, limit=FIRST_LOT)
-    waited = sum(claimed.waits_for == name for claimed in went_through)
+    waited = sum(delivery.work.waits_for == name for delivery in went_through)
     return outbox.bring_forward(conn, name, limit=2 * waited) if waited else None
 
 
 def _count_failures(conn: Connection[Any], name: str, failing: list[Failure], seen: Lane | None) -> None:
     """The breaker: a lane that only fails is passed over for a while. One that was closed and is tried in vain stays so."""
     was_closed = seen is not None and seen.state in ("stopped", "broken")
-    lanes.count_failures(
+    breaker.count_failures(
         conn,
         name,
         failures=max(len(failing), BREAKS_AFTER if was_closed else 0),
@@ -104,29 +102,3 @@ def _close(conn: Connection[Any], lane: str, failure: Failure) -> None:
             description=f"Sending on {lane} is stopped: {failure.code}. The waiting routes' attempts have the provider's words.",
             details={"lane": lane, "code": failure.code},
         )
-
-
-def tend_devices(conn: Connection[Any], sends: Iterable[tuple[UUID | None, Outcome]]) -> None:
-    """Keep new push endpoints; switch off devices that are gone."""
-    for device_id, outcome in sends:
-        if device_id is None:
-            continue
-        if isinstance(outcome, Accepted) and outcome.endpoint_arn:
-            devices.keep_endpoint(conn, device_id, outcome.endpoint_arn)
-        elif isinstance(outcome, Failure) and outcome.device_gone:
-            devices.switch_off(conn, device_id, outcome.code)
-
-
-def tend_opt_outs(conn: Connection[Any], sends: Iterable[tuple[Claimed, Outcome]]) -> None:
-    """Someone told the provider to stop: that holds for us too."""
-    for one, outcome in sends:
-        if isinstance(outcome, Failure) and outcome.opted_out and one.phone:
-            suppressions.insert_or_strengthen(
-                conn,
-                suppression_id=uuid7(),
-                tenant_id=one.tenant_id,
-                channel="sms",
-                address=one.phone,
-                reason="opted_out",
-                source_notification_id=one.notification_id,
-            )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from tocsin.store.rows import Claimed, State
+from tocsin.store.rows import Delivery, State
 
 THREAD_WINDOW = timedelta(minutes=10)
 HOURLY_LIMIT = 100
@@ -48,28 +48,28 @@ class Ledger:
         self._threads: dict[tuple[UUID | None, str | None, str | None], datetime] = {}
         self._digests: set[tuple[UUID | None, str | None, str | None]] = set()
 
-    def decide(self, one: Claimed, state: State) -> Verdict:
+    def decide(self, one: Delivery, state: State) -> Verdict:
         if state.is_reserved:
             return Granted()
-        if one.audience_kind == "digest" and state.is_read:
+        if one.record.audience_kind == "digest" and state.is_read:
             return Skipped("read_meanwhile", is_told=True)
-        verdict = self._capped(one, state) or (self._dampened(one, state) if one.channel == "email" else None) or Granted()
+        verdict = self._capped(one, state) or (self._dampened(one, state) if one.route.channel == "email" else None) or Granted()
         if isinstance(verdict, Granted):
             self._note(one, state)
         return verdict
 
-    def _capped(self, one: Claimed, state: State) -> Verdict | None:
-        if one.frequency_cap is None:
+    def _capped(self, one: Delivery, state: State) -> Verdict | None:
+        if one.wishes.frequency_cap is None:
             return None
         sent = state.sent_today + self._day[_day_key(one)]
-        return Skipped(f"frequency_cap: {one.frequency_cap} a day") if sent >= one.frequency_cap else None
+        return Skipped(f"frequency_cap: {one.wishes.frequency_cap} a day") if sent >= one.wishes.frequency_cap else None
 
-    def _dampened(self, one: Claimed, state: State) -> Verdict | None:
-        if one.thread_id is not None:
+    def _dampened(self, one: Delivery, state: State) -> Verdict | None:
+        if one.record.thread_id is not None:
             key = _thread_key(one)
             told_at = self._threads.get(key) or state.thread_told_at
             free_at = told_at + THREAD_WINDOW if told_at else state.now
-            if one.audience_kind == "digest":
+            if one.record.audience_kind == "digest":
                 if free_at > state.now:
                     return Later("dampened: thread", free_at)
             elif state.digest_id or key in self._digests:
@@ -77,27 +77,31 @@ class Ledger:
             elif free_at > state.now:
                 self._digests.add(key)
                 return Held(free_at)
-        if state.emails_this_hour + self._hour[one.user_id] >= HOURLY_LIMIT:
+        if state.emails_this_hour + self._hour[one.route.user_id] >= HOURLY_LIMIT:
             return Later("dampened: hourly", state.hour_is_full_until or state.now + HOUR)
         return None
 
-    def _note(self, one: Claimed, state: State) -> None:
-        self._day[one.user_id, one.channel, ""] += 1
-        self._day[one.user_id, one.channel, one.notification_type] += 1
-        if one.channel == "email":
-            self._hour[one.user_id] += 1
-            if one.thread_id is not None:
+    def _note(self, one: Delivery, state: State) -> None:
+        self._day[one.route.user_id, one.route.channel, ""] += 1
+        self._day[one.route.user_id, one.route.channel, one.record.notification_type] += 1
+        if one.route.channel == "email":
+            self._hour[one.route.user_id] += 1
+            if one.record.thread_id is not None:
                 self._threads[_thread_key(one)] = state.now
 
 
-def concerns(one: Claimed) -> bool:
+def concerns(one: Delivery) -> bool:
     """Whether a delivery is counted at all: every email to a person, and what a cap counts. The sandbox reaches nobody."""
-    return one.user_id is not None and one.mode == "live" and (one.channel == "email" or one.frequency_cap is not None)
+    return (
+        one.route.user_id is not None
+        and one.record.mode == "live"
+        and (one.route.channel == "email" or one.wishes.frequency_cap is not None)
+    )
 
 
-def _thread_key(one: Claimed) -> tuple[UUID | None, str | None, str | None]:
-    return one.user_id, one.thread_kind, one.thread_id
+def _thread_key(one: Delivery) -> tuple[UUID | None, str | None, str | None]:
+    return one.route.user_id, one.record.thread_kind, one.record.thread_id
 
 
-def _day_key(one: Claimed) -> tuple[UUID | None, str | None, str]:
-    return one.user_id, one.channel, one.notification_type if one.cap_is_of_type else ""
+def _day_key(one: Delivery) -> tuple[UUID | None, str | None, str]:
+    return one.route.user_id, one.route.channel, one.record.notification_type if one.wishes.cap_is_of_type else ""

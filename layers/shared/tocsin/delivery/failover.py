@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from tocsin.channels.ways import Way
 from tocsin.delivery.gate import Defer, End
-from tocsin.store.rows import Claimed, Lane
+from tocsin.store.rows import Delivery, Lane
 
 LOOK_AGAIN = timedelta(seconds=2)
 NO_WAY_PAUSE = timedelta(minutes=5)
@@ -39,15 +39,15 @@ class Traffic:
         self._share = share
         self._given: Counter[str] = Counter()
 
-    def choose(self, one: Claimed, ways: list[Way]) -> Way | Defer | End:
+    def choose(self, one: Delivery, ways: list[Way]) -> Way | Defer | End:
         """The first way whose lane has room; else the first that only fails quickly; else a wait for the one that opens first.
 
         Where there is no other way, failing quickly is better than waiting: it is counted and it ends. A lane that times out
         costs others their senders, so its messages wait for whoever tries it."""
-        if one.mode == "test":  # the sandbox knows no trouble
+        if one.record.mode == "test":  # the sandbox knows no trouble
             return ways[0]
         if not ways:  # a tenant has switched off every provider of a channel
-            return Defer("lane_stopped: no active provider", one.claimed_at + NO_WAY_PAUSE)
+            return Defer("lane_stopped: no active provider", one.work.claimed_at + NO_WAY_PAUSE)
         lanes = [(way, self._lanes.get(way.channel.lane)) for way in ways]
         for way, lane in lanes:
             if lane is None or self._has_room(lane):
@@ -57,7 +57,7 @@ class Traffic:
         for way, lane in troubled:
             if lane.state == "broken" and not lane.timed_out:
                 return way
-        return _wait(one, min((lane for _, lane in troubled), key=lambda lane: _opens_at(lane, one.claimed_at)))
+        return _wait(one, min((lane for _, lane in troubled), key=lambda lane: _opens_at(lane, one.work.claimed_at)))
 
     def _has_room(self, lane: Lane) -> bool:
         if lane.is_closed:
@@ -67,12 +67,12 @@ class Traffic:
         return not lane.timed_out or self._given[lane.lane] < self._share
 
 
-def _wait(one: Claimed, lane: Lane) -> Defer | End:
+def _wait(one: Delivery, lane: Lane) -> Defer | End:
     """A lane that only fails is waited for a day at most: somebody must hear of it. A stopped one waits for its operator."""
-    if lane.state == "broken" and one.claimed_at - one.created_at >= LONGEST_WAIT:
+    if lane.state == "broken" and one.work.claimed_at - one.work.created_at >= LONGEST_WAIT:
         return End("dead_letter", "exhausted", f"nothing went through {lane.lane} for a day: {lane.reason}")
     waits_for = None if lane.state == "failing" else lane.lane
-    return Defer(f"lane_{lane.state}: {lane.reason}", _opens_at(lane, one.claimed_at), waits_for)
+    return Defer(f"lane_{lane.state}: {lane.reason}", _opens_at(lane, one.work.claimed_at), waits_for)
 
 
 def _opens_at(lane: Lane, now: datetime) -> datetime:

@@ -1,12 +1,13 @@
 """The gate: may this delivery go out now? The first rule that says no decides, and its reason is written down. Pure."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from tocsin.delivery import quiet_hours
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Delivery, PushDevice, Record, Route, Wishes, Work
 
 MAX_CLAIMS = 3
+POISON = f"{MAX_CLAIMS} workers took this on and none recorded an outcome"
 SILENCE = "the provider's answer was lost and no evidence of delivery came"
 _AMBIGUOUS_POLICY = {"email": "retry", "push": "retry", "sms": "hold"}
 
@@ -56,69 +57,62 @@ class Defer:
 Decision = Send | End | Proven | AwaitEvidence | Defer
 
 
-def decide(claimed: Claimed, *, evidence_window: timedelta) -> Decision:
+def decide(one: Delivery, *, evidence_window: timedelta) -> Decision:
     """An attempt in doubt comes first: it is proven, or waited for. After that, what forbids a send means "not again", and the
     end will say that the attempt may have arrived."""
-    now = claimed.claimed_at
-    if claimed.open_attempt_outcome == "accepted":
-        return Proven(
-            claimed.open_attempt_no or claimed.last_attempt_no,
-            claimed.open_attempt_provider or "",
-            claimed.open_attempt_message_id or "",
-        )
-    if claimed.attempt_open and claimed.open_attempt_started_at is not None:
-        until = claimed.open_attempt_started_at + evidence_window
-        if now < until:
-            return AwaitEvidence(claimed.last_attempt_no, until)
-    if claimed.claim_count > MAX_CLAIMS:
-        return End("dead_letter", "poison", f"{MAX_CLAIMS} workers took this on and none recorded an outcome")
-    if claimed.cancelled_at is not None:
+    work, record, route = one.work, one.record, one.route
+    now = work.claimed_at
+    if one.open_attempt is not None:
+        if one.open_attempt.outcome == "accepted":
+            return Proven(one.open_attempt.attempt_no, one.open_attempt.provider, one.open_attempt.message_id)
+        until = one.open_attempt.started_at + evidence_window
+        if work.attempt_open and now < until:
+            return AwaitEvidence(work.last_attempt_no, until)
+    if work.claim_count > MAX_CLAIMS:
+        return End("dead_letter", "poison", POISON)
+    if record.cancelled_at is not None:
         return End("cancelled", "cancelled")
-    if claimed.expires_at is not None and claimed.expires_at <= now:
+    if record.expires_at is not None and record.expires_at <= now:
         return End("skipped", "expired")
-    if claimed.suppressed_by:
-        return End("skipped", f"suppressed: {claimed.suppressed_by}")
-    if not _has_address(claimed):
+    if route.suppressed_by:
+        return End("skipped", f"suppressed: {route.suppressed_by}")
+    if not _has_address(route, one.device):
         return End("skipped", "no_address")
-    if not claimed.is_wanted:
-        return End("skipped", f"preference: {claimed.channel} off")
-    decision = _after_silence(claimed) if claimed.attempt_open else Send()
+    if not one.wishes.is_wanted:
+        return End("skipped", f"preference: {route.channel} off")
+    decision = _after_silence(work, record, route) if work.attempt_open else Send()
     if isinstance(decision, End):
         return decision
-    if quiet_until := _quiet_until(claimed):
+    quiet = None if record.priority == "critical" else _quiet_hours(one.wishes)  # what is critical comes through
+    if quiet is None:
+        return decision
+    if quiet_until := quiet_hours.ends_at(now, *quiet):
         return Defer("quiet_hours", quiet_until)
-    return Send(decision.supersedes, _quiet_from(claimed))
+    return Send(decision.supersedes, quiet_hours.next_start(now, *quiet))
 
 
-def _quiet_until(claimed: Claimed) -> datetime | None:
-    """The end of the recipient's quiet hours, if it is quiet there now. What is critical comes through."""
-    if claimed.quiet_start is None or claimed.quiet_end is None or claimed.priority == "critical":
+def _quiet_hours(wishes: Wishes) -> tuple[time, time, str] | None:
+    if wishes.quiet_start is None or wishes.quiet_end is None:
         return None
-    return quiet_hours.ends_at(claimed.claimed_at, claimed.quiet_start, claimed.quiet_end, claimed.quiet_timezone or "UTC")
+    return wishes.quiet_start, wishes.quiet_end, wishes.quiet_timezone or "UTC"
 
 
-def _quiet_from(claimed: Claimed) -> datetime | None:
-    if claimed.quiet_start is None or claimed.quiet_end is None or claimed.priority == "critical":
-        return None
-    return quiet_hours.next_start(claimed.claimed_at, claimed.quiet_start, claimed.quiet_end, claimed.quiet_timezone or "UTC")
-
-
-def _after_silence(claimed: Claimed) -> Send | End:
+def _after_silence(work: Work, record: Record, route: Route) -> Send | End:
     """No evidence came: the type's policy decides, or else the channel's, and the doubt is recorded."""
-    if (claimed.ambiguous_policy or _AMBIGUOUS_POLICY[claimed.channel or "sms"]) == "hold":
+    if (record.ambiguous_policy or _AMBIGUOUS_POLICY[route.channel]) == "hold":
         return End("dead_letter", "ambiguous", SILENCE)
-    if claimed.duplicate_suspected:
+    if route.duplicate_suspected:
         return End("dead_letter", "ambiguous", "a second answer was lost too; a third copy is not worth the doubt")
-    if claimed.attempt_count >= claimed.max_attempts:
+    if work.attempt_count >= work.max_attempts:
         return End("dead_letter", "ambiguous", "the provider's answer to the last attempt was lost")
-    return Send(supersedes=claimed.last_attempt_no)
+    return Send(supersedes=work.last_attempt_no)
 
 
-def _has_address(claimed: Claimed) -> bool:
-    match claimed.channel:
+def _has_address(route: Route, device: PushDevice | None) -> bool:
+    match route.channel:
         case "email":
-            return bool(claimed.email)
+            return bool(route.email)
         case "sms":
-            return bool(claimed.phone)
+            return bool(route.phone)
         case _:
-            return bool(claimed.device_enabled)
+            return device is not None and device.enabled

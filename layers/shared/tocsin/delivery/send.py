@@ -1,6 +1,5 @@
 """Send: hand the opened deliveries of a batch to their providers, several at once, and no longer than there is time."""
 
-import math
 import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
@@ -8,28 +7,12 @@ from dataclasses import dataclass
 from threading import Lock
 
 from tocsin.channels.outcomes import Failure, FailureClass, NotSent, Outcome
-from tocsin.channels.ways import Channel, Message, Way
-from tocsin.content import plain
-from tocsin.store.rows import Claimed, Opened
+from tocsin.channels.ways import Message
+from tocsin.delivery.prepare import Ready
+from tocsin.store.rows import Opened
 
 BREAKS_AFTER = 5  # failures in a row
 CLOSING = (FailureClass.THROTTLED, FailureClass.CONFIGURATION)
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A delivery with its words and its way out."""
-
-    claimed: Claimed
-    way: Way
-    content: plain.Content
-    headers: dict[str, str]
-    supersedes: int | None
-    send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
-
-    @property
-    def channel(self) -> Channel:
-        return self.way.channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +95,17 @@ def _send(ready: Ready, attempt: Opened, *, course: Course, send_until: float) -
 
 
 def _message(ready: Ready, attempt: Opened) -> Message:
-    claimed = ready.claimed
+    record, route, device = ready.delivery.record, ready.delivery.route, ready.delivery.device
     return Message(
-        email=claimed.email or "",
-        phone=claimed.phone or "",
-        device_platform=claimed.device_platform or "",
-        device_token=claimed.device_token or "",
-        device_endpoint_arn=claimed.device_endpoint_arn or "",
+        email=route.email,
+        phone=route.phone,
+        device_platform=device.platform if device else "",
+        device_token=device.token if device else "",
+        device_endpoint_arn=(device.endpoint_arn or "") if device else "",
         content=ready.content,
         tags={
-            "tocsin_route": f"{claimed.notification_id}_{claimed.route_id}",
-            "tocsin_attempt": f"{claimed.generation}-{attempt.attempt_no}",
+            "tocsin_route": f"{record.notification_id}_{route.route_id}",
+            "tocsin_attempt": f"{ready.delivery.work.generation}-{attempt.attempt_no}",
         },
         headers=ready.headers,
     )

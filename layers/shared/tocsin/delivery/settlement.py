@@ -8,13 +8,13 @@ from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.delivery import backoff, gate
 from tocsin.foundation import work_queue
 from tocsin.store.attempts import CUT_OFF
-from tocsin.store.rows import Claimed, Opened, Settlement
+from tocsin.store.rows import Delivery, Opened, Settlement
 
 LONGEST_SPREAD = timedelta(minutes=1)
 _DOUBT = "an earlier attempt may have arrived"
 
 
-def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvidence | gate.Defer) -> Settlement:
+def of_decision(one: Delivery, decision: gate.End | gate.Proven | gate.AwaitEvidence | gate.Defer) -> Settlement:
     """What the gate decided without a send."""
     match decision:
         case gate.End("dead_letter", reason, detail):
@@ -24,7 +24,7 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
         case gate.End(status, reason):
             attempt_no, attempt_outcome = _unanswered(one)
             return Settlement(
-                one.outbox_id,
+                one.work.id,
                 status,
                 reason,
                 attempt_no=attempt_no,
@@ -34,7 +34,7 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
             )
         case gate.Proven(attempt_no, provider, message_id):
             return Settlement(
-                one.outbox_id,
+                one.work.id,
                 "published",
                 attempt_no=attempt_no,
                 attempt_outcome="accepted",
@@ -43,8 +43,8 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
             )
         case gate.AwaitEvidence(attempt_no, until):
             return Settlement(
-                one.outbox_id,
-                _unchanged(one),
+                one.work.id,
+                one.route.status,
                 "awaiting_evidence",
                 attempt_no=attempt_no,
                 attempt_outcome="unknown",
@@ -54,19 +54,19 @@ def of_decision(one: Claimed, decision: gate.End | gate.Proven | gate.AwaitEvide
                 error_message=CUT_OFF,
             )
         case gate.Defer(reason, until, waits_for):
-            wait = until - one.claimed_at
+            wait = until - one.work.claimed_at
             spread = min(wait / 10, LONGEST_SPREAD) * random.random()  # noqa: S311 - not all at once when the lane reopens
             return defer(one, reason, wait + spread, waits_for=waits_for)
 
 
 def of_outcome(
-    one: Claimed, attempt: Opened, outcome: Outcome, *, provider: str, lane: str, evidence_window: timedelta
+    one: Delivery, attempt: Opened, outcome: Outcome, *, provider: str, lane: str, evidence_window: timedelta
 ) -> Settlement:
     """What became of a send."""
     match outcome:
         case Accepted(message_id):
             return Settlement(
-                one.outbox_id,
+                one.work.id,
                 "published",
                 attempt_no=attempt.attempt_no,
                 attempt_outcome="accepted",
@@ -75,23 +75,23 @@ def of_outcome(
             )
         case NotSent(reason):
             return Settlement(
-                one.outbox_id,
-                _unchanged(one),
+                one.work.id,
+                one.route.status,
                 reason,
                 attempt_no=attempt.attempt_no,
                 attempt_outcome="not_sent",
                 attempt_counts=False,
                 provider=provider,
                 delay=_at_most(one, timedelta(seconds=1)),
-                expires_at=one.expires_at,
+                expires_at=one.record.expires_at,
                 is_announced=True,
                 is_deferral=True,
             )
         case Failure(FailureClass.PERMANENT):
-            return bury(one, "permanent", words(outcome), closing=(attempt.attempt_no, "permanent"))
+            return bury(one, "permanent", words(outcome), closing=(attempt.attempt_no, "permanent"), code=outcome.code)
         case Failure(FailureClass.AMBIGUOUS):
             return Settlement(
-                one.outbox_id,
+                one.work.id,
                 "failed",
                 "awaiting_evidence",
                 attempt_no=attempt.attempt_no,
@@ -106,8 +106,8 @@ def of_outcome(
             return _retry(one, attempt, outcome, provider=provider)
         case Failure():
             return Settlement(
-                one.outbox_id,
-                _unchanged(one),
+                one.work.id,
+                one.route.status,
                 f"lane_closed: {outcome.code}",
                 attempt_no=attempt.attempt_no,
                 attempt_outcome=str(outcome.kind),
@@ -116,36 +116,39 @@ def of_outcome(
                 error_classification=str(outcome.kind),
                 error_message=words(outcome),
                 delay=_at_most(one, pause_of(outcome)),
-                expires_at=one.expires_at,
+                expires_at=one.record.expires_at,
                 waits_for=lane,
                 is_announced=work_queue.is_reachable_by_hint(_at_most(one, pause_of(outcome))),
                 is_deferral=True,
             )
 
 
-def defer(one: Claimed, reason: str, delay: timedelta, *, waits_for: str | None = None) -> Settlement:
+def defer(one: Delivery, reason: str, delay: timedelta, *, waits_for: str | None = None) -> Settlement:
     """Later, at no cost; what was in doubt before still is."""
     delay = _at_most(one, delay)
     return Settlement(
-        one.outbox_id,
-        _unchanged(one),
+        one.work.id,
+        one.route.status,
         reason,
         delay=delay,
-        expires_at=one.expires_at,
+        expires_at=one.record.expires_at,
         waits_for=waits_for,
         is_announced=work_queue.is_reachable_by_hint(delay),
         is_deferral=True,
-        awaits_evidence=one.attempt_open,
+        awaits_evidence=one.work.attempt_open,
     )
 
 
-def bury(one: Claimed, classification: str, message: str, *, closing: tuple[int, str] | None = None) -> Settlement:
+def bury(
+    one: Delivery, classification: str, message: str, *, closing: tuple[int, str] | None = None, code: str = ""
+) -> Settlement:
     """A dead letter. `closing`: the attempt that ended it, with its outcome; without one, an open attempt stays unanswered.
+    `code`: what the provider calls the failure.
 
     Whatever it dies of, an earlier attempt that may have arrived is told of: whoever replays it must know."""
     attempt_no, attempt_outcome = closing or _unanswered(one)
     return Settlement(
-        one.outbox_id,
+        one.work.id,
         "dead_letter",
         classification,
         attempt_no=attempt_no,
@@ -153,6 +156,7 @@ def bury(one: Claimed, classification: str, message: str, *, closing: tuple[int,
         attempt_error=message if closing else CUT_OFF,
         error_classification=classification,
         error_message=f"{message}; {_DOUBT}" if one.is_in_doubt and classification != "ambiguous" else message,
+        provider_code=code,
         may_have_arrived=one.is_in_doubt,
         recovery_hint=hint_for(classification, in_doubt=one.is_in_doubt),
     )
@@ -169,19 +173,19 @@ def words(failure: Failure) -> str:
     return f"{failure.code}: {failure.message}" if failure.message else failure.code
 
 
-def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str) -> Settlement:
-    if attempt.attempt_count >= one.max_attempts:
-        return bury(one, "exhausted", words(failure), closing=(attempt.attempt_no, "transient"))
+def _retry(one: Delivery, attempt: Opened, failure: Failure, *, provider: str) -> Settlement:
+    if attempt.attempt_count >= one.work.max_attempts:
+        return bury(one, "exhausted", words(failure), closing=(attempt.attempt_no, "transient"), code=failure.code)
     delay = backoff.delay(
-        one.retry_backoff,
-        timedelta(milliseconds=one.retry_base_ms),
+        one.work.retry_backoff,
+        timedelta(milliseconds=one.work.retry_base_ms),
         attempt.attempt_count,
         spread=random.uniform(-1, 1),  # noqa: S311 - spreads retries, guards nothing
         retry_after=failure.retry_after,
     )
     delay = _at_most(one, delay)
     return Settlement(
-        one.outbox_id,
+        one.work.id,
         "failed",
         "retry",
         attempt_no=attempt.attempt_no,
@@ -190,20 +194,16 @@ def _retry(one: Claimed, attempt: Opened, failure: Failure, *, provider: str) ->
         error_classification="transient",
         error_message=words(failure),
         delay=delay,
-        expires_at=one.expires_at,
+        expires_at=one.record.expires_at,
         is_announced=work_queue.is_reachable_by_hint(delay),
     )
 
 
-def _at_most(one: Claimed, delay: timedelta) -> timedelta:
+def _at_most(one: Delivery, delay: timedelta) -> timedelta:
     """No wait is longer than the message lives: when it expires, that is recorded."""
-    return delay if one.expires_at is None else max(timedelta(0), min(delay, one.expires_at - one.claimed_at))
+    return delay if one.record.expires_at is None else max(timedelta(0), min(delay, one.record.expires_at - one.work.claimed_at))
 
 
-def _unanswered(one: Claimed) -> tuple[int, str] | tuple[None, None]:
+def _unanswered(one: Delivery) -> tuple[int, str] | tuple[None, None]:
     """The attempt that an end leaves without an answer, and its outcome."""
-    return (one.last_attempt_no, "unknown") if one.attempt_open else (None, None)
-
-
-def _unchanged(one: Claimed) -> str:
-    return one.status or "pending"
+    return (one.work.last_attempt_no, "unknown") if one.work.attempt_open else (None, None)

@@ -1,4 +1,4 @@
-"""Heed what providers tell us later: prove lost answers, raise the feedback register, suppress addresses not to be used."""
+"""Apply what providers tell us later: prove lost answers, raise the feedback register, suppress addresses not to be used."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ SOFT_BOUNCE_SUPPRESSION = timedelta(days=7)
 _SUPPRESSING = {"hard_bounced": "hard_bounce", "complained": "complaint"}
 
 
-def heed(conn: Connection[Any], events: list[ProviderEvent]) -> int:
+def apply_events(conn: Connection[Any], events: list[ProviderEvent]) -> int:
     """Apply events in one transaction; order and repetition do not matter. Returns how many named an attempt of ours."""
     if not events:
         return 0

@@ -1,6 +1,7 @@
 """The sandbox's magic addresses: each plays out one ending, so that a test key can see them all. Pure."""
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 
 from tocsin.store.rows import Named, ProviderEvent
@@ -15,19 +16,32 @@ def ending_of(email: str, domain: str) -> str:
     return name if host == domain and (name in _FEEDBACK or name == "suppressed") else ""
 
 
-def event_of(ending: str, named: Named, message_id: str, at: datetime) -> ProviderEvent | None:
-    """What a provider would tell us later of such a message."""
-    if ending not in _FEEDBACK:
-        return None
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A message that the sandbox took: nobody but us will tell how it went on."""
+
+    email: str
+    named: Named
+    message_id: str
+    at: datetime
+
+
+def events_of(played: list[Played], domain: str) -> list[ProviderEvent]:
+    """What a provider would tell us later of these messages."""
+    endings = [(one, ending_of(one.email, domain)) for one in played]
+    return [_event(ending, one) for one, ending in endings if ending in _FEEDBACK]
+
+
+def _event(ending: str, one: Played) -> ProviderEvent:
     kind, feedback = _FEEDBACK[ending]
     return ProviderEvent(
-        key=hashlib.sha256(f"sandbox|{message_id}|{kind}".encode()).digest(),
+        key=hashlib.sha256(f"sandbox|{one.message_id}|{kind}".encode()).digest(),
         provider="sandbox",
         kind=kind,
         feedback=feedback,
         suppresses=ending != "success",
-        provider_message_id=message_id,
-        named=named,
+        provider_message_id=one.message_id,
+        named=one.named,
         detail="played out by the sandbox",
-        occurred_at=at,
+        occurred_at=one.at,
     )

@@ -11,23 +11,23 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.store import notification_threads, suppressions
-from tocsin.store.rows import Claimed
+from tocsin.store.rows import Delivery
 
 
 class SecretUnavailable(Exception):
     """The key that signs the links cannot be read just now. The mail waits: without its link it must not go out."""
 
 
-def headers_for(one: Claimed) -> dict[str, str]:
+def headers_for(one: Delivery) -> dict[str, str]:
     """The headers that let a mail program unsubscribe with one click: from the thread, if it reached them
     as one who follows it, else from the type; none for transactional mail and other channels."""
-    public_url = settings().public_url
-    if one.channel != "email" or not public_url or not one.email:
+    public_url, tenant_id, record, route = settings().public_url, one.work.tenant_id, one.record, one.route
+    if route.channel != "email" or not public_url or not route.email:
         return {}
-    if one.audience_reason and one.user_id and one.thread_kind and one.thread_id:
-        token = sign_thread(ThreadSubject(one.tenant_id, one.user_id, one.thread_kind, one.thread_id), secret())
-    elif not one.is_transactional:
-        token = sign(Subject(one.tenant_id, address_hash(one.tenant_id, "email", one.email), one.notification_type), secret())
+    if route.audience_reason and route.user_id and record.thread_kind and record.thread_id:
+        token = sign_thread(ThreadSubject(tenant_id, route.user_id, record.thread_kind, record.thread_id), secret())
+    elif not record.is_transactional:
+        token = sign(Subject(tenant_id, address_hash(tenant_id, "email", route.email), record.notification_type), secret())
     else:
         return {}
     return {

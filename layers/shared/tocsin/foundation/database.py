@@ -71,6 +71,15 @@ def worker_transaction(conn: Connection[Any]) -> AbstractContextManager[None]:
     return _seen_as(conn, "tocsin.tenant", "")
 
 
+@contextmanager
+def worker_round_trip(conn: Connection[Any]) -> Iterator[None]:
+    """The same in one round trip, for what only writes or reads its results afterwards.
+
+    What a pipeline sends before its end is one transaction without being asked; reading in between would end it early."""
+    with conn.pipeline():
+        yield
+
+
 def tenant_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContextManager[None]:
     """One transaction that sees one tenant."""
     return _seen_as(conn, "tocsin.tenant", str(tenant_id))
@@ -78,9 +87,7 @@ def tenant_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContex
 
 @contextmanager
 def tenant_round_trip(conn: Connection[Any], tenant_id: UUID) -> Iterator[None]:
-    """The same in one round trip, for what only writes or reads its results afterwards.
-
-    What a pipeline sends before its end is one transaction without being asked; reading in between would end it early."""
+    """The same in one round trip, as `worker_round_trip`."""
     with conn.pipeline():
         conn.execute("SELECT set_config(%s, %s, true)", ["tocsin.tenant", str(tenant_id)])
         yield

@@ -10,6 +10,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.due import Due
 from tocsin.foundation.work_queue import nudge
 from tocsin.store import outbox, records, routes
+from tocsin.store.flow.cancel import cancel_unsent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,8 @@ def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> Can
         is_unplanned = outbox.plan_now(conn, tenant_id, notification_id)  # first, as planning does: no deadlock
         if not records.mark_cancelled(conn, tenant_id, notification_id):
             return None
-        stopped = outbox.delete_unsent(conn, tenant_id, notification_id)
-        routes.cancel(conn, tenant_id, notification_id, stopped)
+        stopped = cancel_unsent(conn, tenant_id, notification_id)
         by_status = routes.count_by_status(conn, tenant_id, notification_id)
     if is_unplanned:
         nudge([Due(notification_id, "plan", tenant_id)])
-    return Cancelled(len(stopped), sum(by_status.values()) - by_status.get("cancelled", 0), is_unplanned)
+    return Cancelled(stopped, sum(by_status.values()) - by_status.get("cancelled", 0), is_unplanned)

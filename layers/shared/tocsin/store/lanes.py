@@ -76,56 +76,6 @@ def close(
     )
 
 
-def count_failures(
-    conn: Connection[Any],
-    lane: str,
-    *,
-    failures: int,
-    timed_out: bool,
-    breaks_after: int,
-    pause: timedelta,
-    longest: timedelta,
-) -> None:
-    """Count failures in a row. From the limit on the lane is broken for a pause that doubles; the operator is told once."""
-    conn.execute(
-        """
-        WITH counted AS (
-            INSERT INTO lanes (lane, state, trouble, reason, resume_at, strikes, failures, timed_out, updated_at)
-            VALUES (%(lane)s, CASE WHEN %(failures)s >= %(breaks_after)s THEN 'broken' ELSE 'failing' END, 'failures',
-                    CASE WHEN %(timed_out)s THEN 'time-outs in a row' ELSE 'failures in a row' END,
-                    tocsin_now() + CASE WHEN %(failures)s >= %(breaks_after)s THEN %(pause)s ELSE interval '0' END,
-                    1, %(failures)s, %(timed_out)s, tocsin_now())
-            ON CONFLICT (lane) DO UPDATE
-                SET failures = lanes.failures + EXCLUDED.failures, timed_out = EXCLUDED.timed_out,
-                    state = CASE WHEN lanes.failures + EXCLUDED.failures >= %(breaks_after)s THEN 'broken' ELSE 'failing' END,
-                    trouble = EXCLUDED.trouble, reason = EXCLUDED.reason, updated_at = EXCLUDED.updated_at,
-                    strikes = CASE WHEN lanes.state = 'broken' THEN LEAST(lanes.strikes + 1, 20) ELSE 1 END,
-                    resume_at = CASE WHEN lanes.failures + EXCLUDED.failures >= %(breaks_after)s
-                        THEN tocsin_now() + LEAST(%(longest)s, %(pause)s
-                            * power(2, CASE WHEN lanes.state = 'broken' THEN lanes.strikes ELSE 0 END))
-                        ELSE tocsin_now() END,
-                    probe_until = NULL, probe_size = 1
-                WHERE lanes.resume_at <= tocsin_now()
-            RETURNING lane, state, failures
-        )
-        INSERT INTO admin_system_events (event_type, severity, subject, description, details)
-        SELECT 'breaker_opened', 'high', lane, 'Sending on ' || lane || ' keeps failing; other ways are used where there are any',
-               jsonb_build_object('lane', lane, 'failures', failures)
-        FROM counted
-        WHERE state = 'broken'
-        ON CONFLICT (event_type, subject, tenant_id) WHERE NOT is_resolved DO NOTHING
-        """,
-        {
-            "lane": lane,
-            "failures": failures,
-            "timed_out": timed_out,
-            "breaks_after": breaks_after,
-            "pause": pause,
-            "longest": longest,
-        },
-    )
-
-
 def widen(conn: Connection[Any], lane: Lane, *, widest: int) -> None:
     """What went through a slowed lane lets twice as many go next, as long as others wait for it and it is not wide enough."""
     conn.execute(
@@ -137,19 +87,4 @@ def widen(conn: Connection[Any], lane: Lane, *, widest: int) -> None:
               WHERE outbox.waits_for = lanes.lane AND (leased_until IS NULL OR leased_until <= tocsin_now()))
         """,
         {"lane": lane.lane, "updated_at": lane.updated_at, "widest": widest},
-    )
-
-
-def reopen(conn: Connection[Any], lane: Lane) -> None:
-    """The lane is open again and its trouble is over, unless somebody changed it since we saw it."""
-    conn.execute(
-        """
-        WITH reopened AS (
-            DELETE FROM lanes WHERE lane = %(lane)s AND updated_at = %(updated_at)s RETURNING lane
-        )
-        UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now()
-        FROM reopened
-        WHERE subject = reopened.lane AND tenant_id IS NULL AND NOT is_resolved
-        """,
-        {"lane": lane.lane, "updated_at": lane.updated_at},
     )

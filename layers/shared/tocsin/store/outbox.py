@@ -1,7 +1,6 @@
 """The work to do: claimed under a lease, and gone when it is done."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +9,7 @@ from psycopg.rows import args_row
 from psycopg.types.json import Jsonb
 
 from tocsin.foundation.due import Due
-from tocsin.store.rows import Buried, Choice, Claimed, Page
+from tocsin.store.rows import Choice
 
 
 def need_not_last(conn: Connection[Any]) -> None:
@@ -20,130 +19,10 @@ def need_not_last(conn: Connection[Any]) -> None:
     conn.execute("SELECT set_config('synchronous_commit', 'off', true)")
 
 
-def claim(
-    conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lease: timedelta, suspects: bool, limit: int
-) -> Cursor[Claimed]:
-    """Lease what is due among these ids and free. Suspects are rows whose last claim ended without a recorded outcome."""
-    return conn.cursor(row_factory=args_row(Claimed)).execute(
-        """
-            WITH due AS (
-                SELECT id
-                FROM outbox
-                WHERE id = ANY(%(ids)s)
-                  AND due_at <= tocsin_now()
-                  AND (leased_until IS NULL OR leased_until <= tocsin_now())
-                  AND (claim_count > 0) = %(suspects)s
-                  AND source_kind <> 'fanout'
-                LIMIT %(limit)s
-                FOR UPDATE SKIP LOCKED
-            ), claimed AS (
-                UPDATE outbox
-                SET lease_token = %(lease_token)s, leased_until = tocsin_now() + %(lease)s,
-                    claim_count = outbox.claim_count + 1
-                FROM due
-                WHERE outbox.id = due.id
-                RETURNING outbox.*
-            )
-            SELECT claimed.id AS outbox_id, claimed.source_kind, claimed.tenant_id, claimed.notification_id,
-                   tocsin_now() AS claimed_at, claimed.claim_count, claimed.attempt_count, claimed.max_attempts,
-                   claimed.retry_backoff, claimed.retry_base_ms,
-                   records.notification_type, records.mode, records.audience_kind, records.audience,
-                   jsonb_array_length(records.recipient_user_ids) AS listed_recipients,
-                   records.payload_json AS payload, records.channels, records.template, records.expires_at,
-                   records.cancelled_at, kind.ambiguous_policy, COALESCE(kind.transactional, true) AS is_transactional,
-                   records.priority, records.thread_kind, records.thread_id,
-                   claimed.route_id, claimed.generation, routes.channel, routes.status, routes.recipient_ref,
-                   routes.user_id, routes.audience_reason, routes.resolved_email AS email, routes.resolved_phone AS phone,
-                   devices.id AS device_id, devices.platform AS device_platform, devices.token AS device_token,
-                   devices.endpoint_arn AS device_endpoint_arn, devices.enabled AS device_enabled,
-                   suppression.reason AS suppressed_by,
-                   COALESCE(finer.enabled, plain.enabled, true) AS is_wanted,
-                   COALESCE(finer.frequency_cap, plain.frequency_cap) AS frequency_cap,
-                   finer.frequency_cap IS NOT NULL AS cap_is_of_type,
-                   CASE WHEN finer.frequency_cap IS NULL THEN plain.timezone ELSE finer.timezone END AS cap_timezone,
-                   COALESCE(finer.quiet_hours_start, plain.quiet_hours_start) AS quiet_start,
-                   COALESCE(finer.quiet_hours_end, plain.quiet_hours_end) AS quiet_end,
-                   CASE WHEN finer.quiet_hours_start IS NULL THEN plain.timezone ELSE finer.timezone END AS quiet_timezone,
-                   templates.id AS template_id, templates.version AS template_version, templates.locale AS template_locale,
-                   templates.subject AS template_subject, templates.body AS template_body, templates.text AS template_text,
-                   routes.duplicate_suspected, claimed.attempt_open, claimed.last_attempt_no,
-                   telling.attempt_no AS open_attempt_no, telling.started_at AS open_attempt_started_at,
-                   telling.outcome AS open_attempt_outcome, telling.provider AS open_attempt_provider,
-                   telling.provider_message_id AS open_attempt_message_id, claimed.waits_for, claimed.created_at
-            FROM claimed
-            JOIN records ON records.notification_id = claimed.notification_id
-            LEFT JOIN routes ON routes.notification_id = claimed.notification_id AND routes.route_id = claimed.route_id
-            LEFT JOIN devices ON devices.id = routes.device_id AND devices.tenant_id = claimed.tenant_id
-            LEFT JOIN templates ON templates.id = routes.template_id
-            LEFT JOIN notification_types AS kind
-                ON kind.tenant_id = claimed.tenant_id AND kind.name = records.notification_type
-            LEFT JOIN preferences AS plain
-                ON plain.tenant_id = claimed.tenant_id AND plain.user_id = routes.user_id AND plain.channel = routes.channel
-                AND plain.notification_type = ''
-            LEFT JOIN preferences AS finer
-                ON finer.tenant_id = claimed.tenant_id AND finer.user_id = routes.user_id AND finer.channel = routes.channel
-                AND finer.notification_type = records.notification_type
-            LEFT JOIN LATERAL (
-                SELECT suppressions.reason
-                FROM suppressions
-                WHERE suppressions.tenant_id = claimed.tenant_id AND suppressions.channel = routes.channel
-                  AND suppressions.address_hash = tocsin_address_hash(claimed.tenant_id, routes.channel,
-                      CASE routes.channel WHEN 'email' THEN routes.resolved_email ELSE routes.resolved_phone END)
-                  AND suppressions.notification_type IN ('', records.notification_type)
-                  AND (suppressions.expires_at IS NULL OR suppressions.expires_at > tocsin_now())
-                ORDER BY suppressions.notification_type
-                LIMIT 1
-            ) AS suppression ON routes.channel IN ('email', 'sms')
-            LEFT JOIN LATERAL (
-                -- an attempt that was proven since, else the last one while its answer is missing
-                SELECT attempts.*
-                FROM attempts
-                WHERE attempts.notification_id = claimed.notification_id AND attempts.route_id = claimed.route_id
-                  AND attempts.generation = claimed.generation
-                  AND (attempts.outcome = 'accepted' OR claimed.attempt_open AND attempts.attempt_no = claimed.last_attempt_no)
-                ORDER BY (attempts.outcome = 'accepted') DESC NULLS LAST
-                LIMIT 1
-            ) AS telling ON claimed.last_attempt_no > 0
-            """,
-        {
-            "ids": ids,
-            "suspects": suspects,
-            "limit": limit,
-            "lease_token": lease_token,
-            "lease": lease,
-        },
-    )
-
-
 def find_due(conn: Connection[Any], ids: list[UUID]) -> list[Due]:
     """On which queues these are, and whose."""
     rows = conn.execute("SELECT id, queue, tenant_id FROM outbox WHERE id = ANY(%(ids)s)", {"ids": ids}).fetchall()
     return [Due(*row) for row in rows]
-
-
-def claim_page(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID, lease: timedelta) -> Cursor[Page]:
-    """Lease one page of a large audience among these ids: one at a time, so that what else is due gets its turn in between."""
-    return conn.cursor(row_factory=args_row(Page)).execute(
-        """
-        WITH due AS (
-            SELECT id
-            FROM outbox
-            WHERE id = ANY(%(ids)s) AND source_kind = 'fanout'
-              AND due_at <= tocsin_now()
-              AND (leased_until IS NULL OR leased_until <= tocsin_now())
-            ORDER BY due_at
-            LIMIT 1
-            FOR UPDATE SKIP LOCKED
-        )
-        UPDATE outbox
-        SET lease_token = %(lease_token)s, leased_until = tocsin_now() + %(lease)s, claim_count = outbox.claim_count + 1
-        FROM due
-        WHERE outbox.id = due.id
-        RETURNING outbox.id, outbox.tenant_id, outbox.claim_count, (outbox.payload ->> 'event')::bigint,
-                  (outbox.payload ->> 'after')::uuid
-        """,
-        {"ids": ids, "lease_token": lease_token, "lease": lease},
-    )
 
 
 FIRST_TENANT = UUID(int=0)
@@ -237,6 +116,21 @@ def choose_due(
     )
 
 
+def find_queues(conn: Connection[Any]) -> list[str]:
+    """The queues that something waits on, whether this version serves them or not."""
+    rows = conn.execute(
+        """
+        WITH RECURSIVE walk (queue) AS (
+            SELECT min(queue) FROM outbox
+            UNION ALL
+            SELECT (SELECT min(outbox.queue) FROM outbox WHERE outbox.queue > walk.queue) FROM walk WHERE walk.queue IS NOT NULL
+        )
+        SELECT queue FROM walk WHERE queue IS NOT NULL
+        """
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
 def choice(queue: str, cursor: Cursor[tuple[UUID | None, UUID | None, UUID | None]]) -> Choice:
     rows = cursor.fetchall()
     return Choice([Due(one, queue, tenant_id) for _, tenant_id, one in rows if one and tenant_id], rows[0][0])
@@ -301,25 +195,6 @@ def measure(conn: Connection[Any]) -> Backlog:
     ).fetchone()
     assert row is not None  # noqa: S101 - an aggregate always has a row
     return Backlog(*row)
-
-
-def delete_unsent(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> list[str]:
-    """Take back the deliveries of a notification that surely were not sent, and return their route ids.
-
-    An attempt being opened right now wins or loses on the row lock: its route is then not among these, or it finds no row."""
-    rows = conn.execute(
-        """
-        DELETE FROM outbox
-        USING routes
-        WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s
-          AND routes.status IN ('pending', 'failed')
-          AND outbox.tenant_id = %(tenant_id)s AND outbox.id = routes.outbox_id
-          AND NOT outbox.attempt_open AND NOT routes.duplicate_suspected
-        RETURNING routes.route_id
-        """,
-        {"tenant_id": tenant_id, "notification_id": notification_id},
-    ).fetchall()
-    return [row[0] for row in rows]
 
 
 def plan_now(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:
@@ -428,48 +303,5 @@ def find_reopened(conn: Connection[Any]) -> list[str]:
         SELECT lane FROM waited
         WHERE lane IS NOT NULL AND NOT EXISTS (SELECT FROM lanes WHERE lanes.lane = waited.lane)
         """
-    ).fetchall()
-    return [row[0] for row in rows]
-
-
-def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:
-    """End work that has no route (a plan, a large audience) as dead letters. Returns what was still ours to bury."""
-    rows = conn.execute(
-        """
-        WITH burial AS (
-            SELECT * FROM jsonb_to_recordset(%(buried)s) AS burial (
-                outbox_id uuid, classification text, message text, hint text)
-        ), ended AS (
-            DELETE FROM outbox USING burial
-            WHERE outbox.id = burial.outbox_id AND outbox.lease_token = %(lease_token)s
-            RETURNING outbox.*, burial.classification, burial.message, burial.hint
-        ), told AS (
-            UPDATE domain_events SET outcome = 'dead_letter'
-            FROM ended
-            WHERE ended.source_kind = 'fanout' AND domain_events.notification_id = ended.notification_id
-        ), letter AS (
-            INSERT INTO dead_letters (
-                id, tenant_id, source_kind, outbox_id, notification_id, final_attempt_count, max_attempts,
-                failure_classification, failure_message, recovery_hint, created_at)
-            SELECT tocsin_uuid7(), tenant_id, source_kind, id, notification_id, attempt_count, max_attempts,
-                   classification, message, hint, tocsin_now()
-            FROM ended
-        )
-        SELECT id FROM ended
-        """,
-        {
-            "buried": Jsonb(
-                [
-                    {
-                        "outbox_id": str(one.outbox_id),
-                        "classification": one.classification,
-                        "message": one.message,
-                        "hint": one.hint,
-                    }
-                    for one in buried
-                ]
-            ),
-            "lease_token": lease_token,
-        },
     ).fetchall()
     return [row[0] for row in rows]

@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from tocsin.foundation.due import Due
-from tocsin.store.rows import Plan, Planned, Settlement
+from tocsin.store.rows import Plan, Planned
 
 
 def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_size: int) -> Planned:
@@ -255,123 +255,6 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         },
     ).fetchall()
     return Planned([Due(*row[:3]) for row in rows if not row[3]], [Due(*row[:3]) for row in rows if row[3]])
-
-
-def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token: UUID) -> Cursor[tuple[UUID]]:
-    """Record how claimed deliveries end or go on: routes, attempts, dead letters and outbox in one statement.
-
-    Fenced: only what is still under our lease is touched. The cursor has those outbox ids; a missing one means we are late."""
-    return conn.execute(
-        """
-        WITH settlement AS (
-            SELECT *, CASE WHEN NOT ends
-                THEN LEAST(COALESCE(due_at, tocsin_now() + delay_ms * interval '1 millisecond'), expires_at) END AS next_at
-            FROM jsonb_to_recordset(%(settlements)s) AS settlement (
-                outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
-                provider text, provider_message_id text, error_classification text, error_message text, attempt_error text,
-                ends boolean, delay_ms float8, due_at timestamptz, expires_at timestamptz, waits_for text,
-                is_announced boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
-        ), ended AS (
-            DELETE FROM outbox
-            USING settlement
-            WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND settlement.ends
-            RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
-                      outbox.attempt_count, outbox.max_attempts
-        ), kept AS (
-            UPDATE outbox
-            SET due_at = settlement.next_at, waits_for = settlement.waits_for,
-                attempt_count = outbox.attempt_count - settlement.uncounted,
-                attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
-                nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
-            FROM settlement
-            WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND NOT settlement.ends
-            RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
-                      outbox.attempt_count, outbox.max_attempts
-        ), settled AS (
-            SELECT held.*, settlement.*
-            FROM (SELECT * FROM ended UNION ALL SELECT * FROM kept) AS held
-            JOIN settlement ON settlement.outbox_id = held.id
-        ), attempt AS (
-            UPDATE attempts
-            SET finished_at = COALESCE(attempts.finished_at, tocsin_now()),
-                -- what its own worker had to say stays
-                error_classification = COALESCE(NULLIF(attempts.error_classification, ''), CASE settled.attempt_outcome
-                    WHEN 'unknown' THEN 'ambiguous' ELSE settled.error_classification END),
-                error_message = COALESCE(NULLIF(attempts.error_message, ''), settled.attempt_error),
-                -- proof that came before our own doubt stays
-                outcome = CASE WHEN attempts.outcome = 'accepted' THEN 'accepted' ELSE settled.attempt_outcome END,
-                provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id)
-            FROM settled
-            WHERE settled.attempt_no IS NOT NULL
-              AND attempts.notification_id = settled.notification_id AND attempts.route_id = settled.route_id
-              AND attempts.generation = settled.generation AND attempts.attempt_no = settled.attempt_no
-        ), route AS (
-            UPDATE routes
-            SET status = settled.status, reason = settled.reason, attempt_count = settled.attempt_count,
-                next_attempt_at = settled.next_at,
-                provider = COALESCE(NULLIF(settled.provider, ''), routes.provider),
-                provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), routes.provider_message_id),
-                may_have_arrived = settled.may_have_arrived,
-                deferral_count = routes.deferral_count + settled.is_deferral::integer,
-                deferred_reason = CASE WHEN settled.is_deferral THEN settled.reason ELSE routes.deferred_reason END,
-                deferred_at = CASE WHEN settled.is_deferral THEN tocsin_now() ELSE routes.deferred_at END,
-                last_error_classification = COALESCE(NULLIF(settled.error_classification, ''),
-                                                     routes.last_error_classification),
-                last_error_message = COALESCE(NULLIF(settled.error_message, ''), routes.last_error_message),
-                last_error_at = CASE WHEN settled.error_message <> '' THEN tocsin_now() ELSE routes.last_error_at END,
-                updated_at = tocsin_now(),
-                published_at = CASE WHEN settled.status = 'published' THEN tocsin_now() END,
-                dead_lettered_at = CASE WHEN settled.status = 'dead_letter' THEN tocsin_now() END,
-                skipped_at = CASE WHEN settled.status = 'skipped' THEN tocsin_now() END,
-                cancelled_at = CASE WHEN settled.status = 'cancelled' THEN tocsin_now() END
-            FROM settled
-            WHERE routes.notification_id = settled.notification_id AND routes.route_id = settled.route_id
-            RETURNING routes.notification_id, routes.route_id, routes.channel, routes.recipient_ref, settled.id AS outbox_id
-        ), sent AS (
-            -- the reservation becomes evidence; the window starts anew where the answer came much later
-            UPDATE notification_email_log AS log
-            SET message_id = settled.provider_message_id,
-                sent_at = CASE WHEN log.sent_at < tocsin_now() - interval '1 minute' THEN tocsin_now() ELSE log.sent_at END
-            FROM settled
-            WHERE settled.status = 'published' AND log.notification_id = settled.notification_id
-              AND log.route_id = settled.route_id AND log.generation = settled.generation
-        ), given_up AS (
-            DELETE FROM notification_email_log AS log
-            USING settled
-            WHERE settled.ends AND settled.status <> 'published' AND NOT settled.may_have_arrived
-              AND log.notification_id = settled.notification_id
-              AND log.route_id = settled.route_id AND log.generation = settled.generation
-        ), letter AS (
-            INSERT INTO dead_letters (
-                id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, channel, recipient_ref,
-                final_attempt_count, max_attempts, failure_classification, failure_message, recovery_hint, created_at)
-            SELECT tocsin_uuid7(), settled.tenant_id, 'deliver', settled.id, settled.notification_id, settled.route_id,
-                   settled.generation, route.channel, route.recipient_ref, settled.attempt_count, settled.max_attempts,
-                   settled.reason, settled.error_message, settled.recovery_hint, tocsin_now()
-            FROM settled JOIN route ON route.outbox_id = settled.id
-            WHERE settled.status = 'dead_letter'
-        )
-        SELECT id FROM settled
-        """,
-        {"settlements": Jsonb([one.as_json() for one in settlements]), "lease_token": lease_token},
-    )
-
-
-def cancel(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_ids: list[str]) -> None:
-    conn.execute(
-        """
-        WITH given_up AS (
-            DELETE FROM notification_email_log
-            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND route_id = ANY(%(route_ids)s)
-        )
-        UPDATE routes
-        SET status = 'cancelled', reason = 'cancelled', next_attempt_at = NULL, cancelled_at = tocsin_now(),
-            updated_at = tocsin_now()
-        WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND route_id = ANY(%(route_ids)s)
-          AND status IN ('pending', 'failed')
-        """,
-        {"tenant_id": tenant_id, "notification_id": notification_id, "route_ids": route_ids},
-    )
 
 
 def count_by_status(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[str, int]:

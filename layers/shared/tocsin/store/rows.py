@@ -9,53 +9,101 @@ from tocsin.foundation.due import Due
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
-    """One piece of work under our lease, with all that handling it needs. The clock is the database's.
+class Work:
+    """One piece of work under our lease, of whatever kind. The clock is the database's.
 
-    Made by position (naming each column costs three times as much): the fields stand in the order of the query below."""
+    These records are made by position (naming each column costs three times as much): their fields stand in the order of the
+    queries in `store/flow/claim`, and a test compares the two."""
 
-    outbox_id: UUID
+    id: UUID
     source_kind: str
     tenant_id: UUID
-    notification_id: UUID
+    notification_id: UUID | None
+    route_id: str | None
+    generation: int
+    payload: dict[str, Any] | None
     claimed_at: datetime
     claim_count: int
     attempt_count: int
     max_attempts: int
     retry_backoff: str
     retry_base_ms: int
+    attempt_open: bool  # an attempt was opened and its answer is not known
+    last_attempt_no: int
+    waits_for: str | None  # the lane it was put off for
+    reply_to: UUID | None
+    principal_id: UUID | None
+    trigger_depth: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unplanned:
+    """What planning must know of a record."""
+
     notification_type: str
-    mode: str
     audience_kind: str
     audience: dict[str, Any] | None
     listed_recipients: int
     payload: dict[str, Any]
     channels: list[str] | None
     template: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """A record under our lease that is to become routes."""
+
+    work: Work
+    record: Unplanned
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a delivery must know of its record, and of the record's type."""
+
+    notification_id: UUID
+    notification_type: str
+    mode: str
+    audience_kind: str
+    payload: dict[str, Any]
     expires_at: datetime | None
     cancelled_at: datetime | None
-    ambiguous_policy: str | None
-    is_transactional: bool
     priority: str
     thread_kind: str | None
     thread_id: str | None
-    # of a route
-    route_id: str | None
-    generation: int
-    channel: str | None
-    status: str | None
-    recipient_ref: str | None
+    ambiguous_policy: str | None
+    is_transactional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """To whom, by which channel, and what is known to stand in the way."""
+
+    route_id: str
+    channel: str
+    status: str
     user_id: UUID | None
-    audience_reason: str | None
-    email: str | None
-    phone: str | None
-    device_id: UUID | None
-    device_platform: str | None
-    device_token: str | None
-    device_endpoint_arn: str | None
-    device_enabled: bool | None
+    audience_reason: str
+    email: str
+    phone: str
+    duplicate_suspected: bool
     suppressed_by: str | None
-    # of the recipient's preferences, the finer rule first
+
+
+@dataclass(frozen=True, slots=True)
+class PushDevice:
+    id: UUID
+    platform: str
+    token: str
+    endpoint_arn: str | None
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The recipient's preferences for this channel, the finer rule (of the type) first."""
+
     is_wanted: bool
     frequency_cap: int | None
     cap_is_of_type: bool
@@ -63,38 +111,56 @@ class Claimed:
     quiet_start: time | None
     quiet_end: time | None
     quiet_timezone: str | None
-    template_id: UUID | None
-    template_version: int | None
-    template_locale: str | None
-    template_subject: str | None
-    template_body: str | None
-    template_text: str | None
-    duplicate_suspected: bool | None
-    # of an attempt whose answer is not known, or became known by another way
-    attempt_open: bool
-    last_attempt_no: int
-    open_attempt_no: int | None
-    open_attempt_started_at: datetime | None
-    open_attempt_outcome: str | None
-    open_attempt_provider: str | None
-    open_attempt_message_id: str | None
-    # of the wait for a lane
-    waits_for: str | None
-    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedTemplate:
+    """The template's version that was chosen when the route was planned."""
+
+    id: UUID
+    name: str
+    version: int
+    locale: str
+    subject: str | None
+    body: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAttempt:
+    """An attempt whose answer is not known, or became known by another way."""
+
+    attempt_no: int
+    started_at: datetime
+    outcome: str | None
+    provider: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A route under our lease, with all that delivering it needs."""
+
+    work: Work
+    record: Record
+    route: Route
+    device: PushDevice | None
+    wishes: Wishes
+    template: PinnedTemplate | None
+    open_attempt: OpenAttempt | None
 
     @property
     def is_in_doubt(self) -> bool:
         """Whether an earlier attempt may have arrived: its answer is missing, or another attempt was made because it was."""
-        return self.attempt_open or bool(self.duplicate_suspected)
+        return self.work.attempt_open or self.route.duplicate_suspected
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The next page of a large audience under our lease: of which event, and after which person it begins."""
+    """The next page of a large audience: of which event, and after which person it begins."""
 
     outbox_id: UUID
     tenant_id: UUID
-    claim_count: int
     event_id: int
     after_user_id: UUID | None
 
@@ -192,6 +258,7 @@ class Settlement:
     provider_message_id: str = ""
     error_classification: str = ""
     error_message: str = ""
+    provider_code: str = ""  # what the provider calls the failure
     attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
@@ -216,6 +283,7 @@ class Settlement:
             "provider_message_id": self.provider_message_id,
             "error_classification": self.error_classification,
             "error_message": self.error_message[:1000],
+            "provider_code": self.provider_code[:200],
             "attempt_error": (self.attempt_error or self.error_message)[:1000],
             "ends": self.delay is None and self.due_at is None,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,

@@ -1,0 +1,124 @@
+"""Prepare: pass the gate, choose the way out, make the words. What goes no further is settled without a send."""
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from psycopg import Connection
+
+from tocsin.channels.ways import Channel, Way, Ways
+from tocsin.content import plain, render, render_share
+from tocsin.delivery import failover, gate, settlement
+from tocsin.delivery.failover import Traffic
+from tocsin.feedback import sandbox, unsubscribe
+from tocsin.store import lanes
+from tocsin.store.rows import Delivery, Lane, Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    evidence_window: timedelta
+    send_concurrency: int
+    sandbox_domain: str = "sandbox.tocsin.example"
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A delivery with its words and its way out."""
+
+    delivery: Delivery
+    way: Way
+    content: plain.Content
+    headers: dict[str, str]
+    supersedes: int | None
+    send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
+
+    @property
+    def channel(self) -> Channel:
+        return self.way.channel
+
+
+class Prepared(NamedTuple):
+    """What can be sent, what is settled without a send, and the lanes in trouble as they are now."""
+
+    ready: list[Ready]
+    settled: list[Settlement]
+    lanes: dict[str, Lane]
+
+
+class Passed(NamedTuple):
+    """A delivery that passed the gate, and the ways it can take."""
+
+    delivery: Delivery
+    decision: gate.Send
+    ways: list[Way]
+
+
+def prepare(
+    conn: Connection[Any],
+    deliveries: list[Delivery],
+    *,
+    ways: Ways,
+    troubled: dict[str, Lane],
+    lease: timedelta,
+    claimed_since: float,
+    policy: Policy,
+) -> Prepared:
+    """`claimed_since` is when the claim began, on this process's monotonic clock."""
+    ways.prepare(conn, {one.work.tenant_id for one in deliveries})
+    passed, ended = _pass_gate(deliveries, ways, policy)
+    lanes_seen = _try_lanes(conn, passed, troubled, lease)
+    traffic = Traffic(lanes_seen, share=failover.share_of(policy.send_concurrency))
+    ready, waiting = _word(passed, traffic, claimed_since)
+    return Prepared(ready, [*ended, *waiting], lanes_seen)
+
+
+def _pass_gate(deliveries: list[Delivery], ways: Ways, policy: Policy) -> tuple[list[Passed], list[Settlement]]:
+    passed: list[Passed] = []
+    settlements: list[Settlement] = []
+    for one in deliveries:
+        decision = gate.decide(one, evidence_window=policy.evidence_window)
+        if not isinstance(decision, gate.Send):
+            settlements.append(settlement.of_decision(one, decision))
+        elif one.record.mode == "test" and sandbox.ending_of(one.route.email, policy.sandbox_domain) == "suppressed":
+            settlements.append(settlement.of_decision(one, gate.End("skipped", "suppressed: sandbox")))
+        else:
+            passed.append(Passed(one, decision, ways.serving(one)))
+    return passed, settlements
+
+
+def _try_lanes(conn: Connection[Any], passed: list[Passed], troubled: dict[str, Lane], lease: timedelta) -> dict[str, Lane]:
+    """The lanes in trouble as they are now; those that recover and that nobody else is trying are ours to try."""
+    wanted = failover.lanes_to_try((one.ways for one in passed), troubled) if troubled else []
+    if not wanted:
+        return troubled
+    now = {lane.lane: lane for lane in lanes.take_probes(conn, wanted, lease=lease)}
+    return {name: lane for name, lane in troubled.items() if name not in wanted} | now
+
+
+def _word(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple[list[Ready], list[Settlement]]:
+    """Choose the way of each and make its words."""
+    ready: list[Ready] = []
+    settlements: list[Settlement] = []
+    share = render_share.Share()
+    for one, decision, ways in passed:
+        tenant_id = one.work.tenant_id
+        way = traffic.choose(one, ways)
+        if not isinstance(way, Way):
+            settlements.append(settlement.of_decision(one, way))
+            continue
+        if reason := share.reason_to_wait(tenant_id):
+            settlements.append(settlement.defer(one, reason, render_share.WAIT))
+            continue
+        try:
+            with share.of(tenant_id):
+                content, headers = share.hold(render.of_delivery(one)), unsubscribe.headers_for(one)
+        except plain.Unrenderable as error:
+            settlements.append(settlement.bury(one, "unrenderable", str(error)))
+        except unsubscribe.SecretUnavailable:
+            settlements.append(settlement.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
+        else:
+            quiet_in = (decision.before - one.work.claimed_at).total_seconds() if decision.before else math.inf
+            ready.append(Ready(one, way, content, headers, decision.supersedes, claimed_since + quiet_in))
+    return ready, settlements

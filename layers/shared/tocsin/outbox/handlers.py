@@ -1,0 +1,101 @@
+"""Who does which kind of work. A new capability is a kind of outbox row and a handler in this table."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, Cursor
+
+from tocsin.audience.fan_out import UNTOLD, fan_out_page
+from tocsin.audience.plan import plan, portions
+from tocsin.delivery.deliver import deliver
+from tocsin.delivery.gate import POISON
+from tocsin.foundation.due import Due
+from tocsin.outbox.worker import Hold
+from tocsin.store import outbox
+from tocsin.store.flow import claim
+from tocsin.store.rows import Delivery, Page, Planning, Work
+
+PLANNING_TIME = 0.5  # seconds; what is not planned by then is given back, so that others get their turn
+
+Load = Callable[..., Cursor[Any]]
+Handle = Callable[[Connection[Any], list[Any], Hold], list[Due]]
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """How one kind of work is done.
+
+    `load` reads what it needs beside the work itself, in the claim's round trip, and `make` puts the two together; without it
+    the work is all there is. `handle` carries a batch to its next recorded state and returns what is due after it.
+    What ended three workers is buried, with `poison` and the hint of that name, before it is handled; unless the handler judges
+    for itself."""
+
+    handle: Handle
+    queues: frozenset[str]
+    load: Load | None = None
+    make: Callable[..., Any] = lambda work: work
+    poison: str = POISON
+    poison_hint: str = "poison"
+    judges_poison: bool = False
+    is_alone: bool = False  # taken one at a time, so that what else is due gets its turn in between
+
+
+def _plan(conn: Connection[Any], claimed: list[Planning], hold: Hold) -> list[Due]:
+    started, follows = time.monotonic(), []
+    waiting = portions(claimed)
+    for n, portion in enumerate(waiting):
+        if n and time.monotonic() - started > PLANNING_TIME:
+            outbox.release(conn, [one.work.id for rest in waiting[n:] for one in rest], lease_token=hold.lease_token)
+            break
+        planned = plan(conn, portion, lease_token=hold.lease_token)
+        # further pages of an endless audience: each is work of its own, so that others get their turn
+        follows += [*planned.deliveries, *planned.unfinished]
+    return follows
+
+
+def _fan_out(conn: Connection[Any], pages: list[Page], hold: Hold) -> list[Due]:
+    return [due for page in pages for due in fan_out_page(conn, page, lease_token=hold.lease_token)]
+
+
+def _page(work: Work) -> Page:
+    payload = work.payload or {}
+    after = payload.get("after")
+    return Page(work.id, work.tenant_id, int(payload["event"]), UUID(after) if after else None)
+
+
+def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> list[Due]:
+    worker = hold.worker
+    deliver(
+        conn,
+        deliveries,
+        lease_token=hold.lease_token,
+        lease=worker.lease,
+        claimed_since=hold.since,
+        send_until=hold.send_until,
+        ways=worker.ways,
+        troubled=hold.troubled,
+        policy=worker.policy,
+        insist=worker.insist or (lambda work: work(conn)),
+        count=worker.count,
+    )
+    return []
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "plan": Handler(_plan, frozenset({"plan"}), claim.load_plans, Planning),
+    "fanout": Handler(_fan_out, frozenset({"plan"}), make=_page, poison=UNTOLD, poison_hint="poison_event", is_alone=True),
+    "deliver": Handler(_deliver, frozenset({"email", "sms", "push"}), claim.load_deliveries, Delivery, judges_poison=True),
+}
+
+
+def loaded_for(queue: str | None) -> list[str]:
+    """The kinds that a worker of this queue meets, and that need something read."""
+    return [kind for kind, one in HANDLERS.items() if one.load and (queue is None or queue in one.queues)]
+
+
+def taken_alone(queue: str | None) -> list[str]:
+    """The kinds that a worker of this queue meets, and takes one at a time."""
+    return [kind for kind, one in HANDLERS.items() if one.is_alone and (queue is None or queue in one.queues)]

@@ -1,0 +1,55 @@
+"""A worker, and the hold it has on what one claim of its brought."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from tocsin.channels.ways import PROVIDER_TIMEOUT, Ways
+from tocsin.delivery.deliver import Count
+from tocsin.delivery.prepare import Policy
+from tocsin.delivery.settle import Insist
+from tocsin.store.rows import Lane
+
+BATCH_SIZE = 100
+SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a worker brings along. `remaining` says how much of the invocation is left, `insist` records answers even if the
+    connection dies (without it they are recorded on the connection at hand), `count` adds to a metric.
+
+    With a `queue` it goes on with whatever is due there, and leaves to others what follows for their queues. Without one it
+    serves what it is asked to, with all that follows from it, and nothing else."""
+
+    ways: Ways
+    lease: timedelta
+    policy: Policy
+    remaining: Callable[[], timedelta]
+    batch_size: int = BATCH_SIZE
+    insist: Insist | None = None
+    queue: str | None = None
+    count: Count = lambda name, value: None
+    cursor_token: UUID = field(default_factory=uuid4)  # of the fan-out: the same if the work is repeated on another connection
+
+    def has_time(self) -> bool:
+        return self.remaining() >= PROVIDER_TIMEOUT + SETTLE_TIME
+
+    def take_hold(self) -> "Hold":
+        now = time.monotonic()
+        time_to_send = min(self.lease, self.remaining()) - PROVIDER_TIMEOUT - SETTLE_TIME
+        return Hold(self, uuid4(), now, now + time_to_send.total_seconds())
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One claim: the token that fences all that is written under it, when it began and until when something may be sent, on this
+    process's monotonic clock, and the lanes that were in trouble then."""
+
+    worker: Worker
+    lease_token: UUID
+    since: float
+    send_until: float
+    troubled: dict[str, Lane] = field(default_factory=dict)

@@ -1,0 +1,59 @@
+"""Bury: end work that automation gives up on as dead letters that keep what a replay needs."""
+
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from tocsin.store.rows import Buried
+
+
+def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:
+    """End work of any kind that has no route to settle. Returns what was still ours to bury.
+
+    Where nothing counts attempts, each time a worker took it on before was one."""
+    rows = conn.execute(
+        """
+        WITH burial AS (
+            SELECT * FROM jsonb_to_recordset(%(buried)s) AS burial (
+                outbox_id uuid, classification text, message text, hint text)
+        ), ended AS (
+            DELETE FROM outbox USING burial
+            WHERE outbox.id = burial.outbox_id AND outbox.lease_token = %(lease_token)s
+            RETURNING outbox.*, burial.classification, burial.message, burial.hint
+        ), told AS (
+            UPDATE domain_events SET outcome = 'dead_letter'
+            FROM ended
+            WHERE ended.source_kind = 'fanout' AND domain_events.notification_id = ended.notification_id
+        ), letter AS (
+            INSERT INTO dead_letters (
+                id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, queue, priority, payload,
+                final_attempt_count, max_attempts, retry_backoff, retry_base_ms, principal_id, trigger_depth, first_attempt_at,
+                last_attempt_at, failure_classification, failure_message, recovery_hint, created_at)
+            SELECT tocsin_uuid7(), ended.tenant_id, ended.source_kind, ended.id, ended.notification_id, routes.route_id,
+                   ended.generation, ended.queue, ended.priority, ended.payload,
+                   GREATEST(ended.attempt_count, ended.claim_count - 1), ended.max_attempts, ended.retry_backoff,
+                   ended.retry_base_ms, ended.principal_id, ended.trigger_depth, ended.first_claimed_at, tocsin_now(),
+                   ended.classification, ended.message, ended.hint, tocsin_now()
+            FROM ended
+            LEFT JOIN routes ON routes.notification_id = ended.notification_id AND routes.route_id = ended.route_id
+        )
+        SELECT id FROM ended
+        """,
+        {
+            "buried": Jsonb(
+                [
+                    {
+                        "outbox_id": str(one.outbox_id),
+                        "classification": one.classification,
+                        "message": one.message,
+                        "hint": one.hint,
+                    }
+                    for one in buried
+                ]
+            ),
+            "lease_token": lease_token,
+        },
+    ).fetchall()
+    return [row[0] for row in rows]

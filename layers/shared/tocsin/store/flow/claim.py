@@ -1,0 +1,165 @@
+"""Claim: lease outbox rows of any kind, and read what their handlers need of them in the same round trip."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, Cursor
+from psycopg.rows import args_row
+
+from tocsin.store.rows import OpenAttempt, PinnedTemplate, PushDevice, Record, Route, Unplanned, Wishes, Work
+
+LoadedPlan = tuple[UUID, Unplanned]
+LoadedDelivery = tuple[UUID, Record, Route, PushDevice | None, Wishes, PinnedTemplate | None, OpenAttempt | None]
+
+
+def claim(
+    conn: Connection[Any],
+    ids: list[UUID],
+    *,
+    lease_token: UUID,
+    lease: timedelta,
+    limit: int,
+    suspects: bool | None = None,
+    only: list[str] | None = None,
+    but: list[str] | None = None,
+) -> Cursor[Work]:
+    """Lease what is due among these ids and free, the longest due first: of all kinds, of some `only`, or of all `but` some.
+
+    Suspects are rows whose last claim ended without a recorded outcome: only they, all others, or (None) either."""
+    return conn.cursor(row_factory=args_row(Work)).execute(
+        """
+        WITH due AS (
+            SELECT id
+            FROM outbox
+            WHERE id = ANY(%(ids)s)
+              AND due_at <= tocsin_now()
+              AND (leased_until IS NULL OR leased_until <= tocsin_now())
+              AND ((claim_count > 0) = %(suspects)s) IS NOT FALSE
+              AND (source_kind = ANY(%(only)s)) IS NOT FALSE AND (source_kind = ANY(%(but)s)) IS NOT TRUE
+            ORDER BY due_at
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        UPDATE outbox
+        SET lease_token = %(lease_token)s, leased_until = tocsin_now() + %(lease)s, claim_count = outbox.claim_count + 1,
+            first_claimed_at = COALESCE(outbox.first_claimed_at, tocsin_now())
+        FROM due
+        WHERE outbox.id = due.id
+        RETURNING outbox.id, outbox.source_kind, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
+                  outbox.payload, tocsin_now() AS claimed_at, outbox.claim_count, outbox.attempt_count, outbox.max_attempts,
+                  outbox.retry_backoff, outbox.retry_base_ms, outbox.attempt_open, outbox.last_attempt_no, outbox.waits_for,
+                  outbox.reply_to, outbox.principal_id, outbox.trigger_depth, outbox.created_at
+        """,
+        {
+            "ids": ids,
+            "suspects": suspects,
+            "only": only,
+            "but": but,
+            "limit": limit,
+            "lease_token": lease_token,
+            "lease": lease,
+        },
+    )
+
+
+def load_plans(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> Cursor[LoadedPlan]:
+    """The records of the plans among these that are under this lease."""
+    return conn.cursor(row_factory=args_row(_plan)).execute(
+        """
+        SELECT outbox.id, records.notification_type, records.audience_kind, records.audience,
+               jsonb_array_length(records.recipient_user_ids) AS listed_recipients, records.payload_json AS payload,
+               records.channels, records.template
+        FROM outbox
+        JOIN records ON records.notification_id = outbox.notification_id
+        WHERE outbox.id = ANY(%(ids)s) AND outbox.lease_token = %(lease_token)s AND outbox.source_kind = 'plan'
+        """,
+        {"ids": ids, "lease_token": lease_token},
+    )
+
+
+def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> Cursor[LoadedDelivery]:
+    """What the deliveries among these that are under this lease are about, and to whom."""
+    return conn.cursor(row_factory=args_row(_delivery)).execute(
+        """
+        SELECT outbox.id,
+               -- record
+               records.notification_id, records.notification_type, records.mode, records.audience_kind,
+               records.payload_json AS payload, records.expires_at, records.cancelled_at, records.priority,
+               records.thread_kind, records.thread_id, kind.ambiguous_policy,
+               COALESCE(kind.transactional, true) AS is_transactional,
+               -- route
+               routes.route_id, routes.channel, routes.status, routes.user_id, routes.audience_reason,
+               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.duplicate_suspected,
+               suppression.reason AS suppressed_by,
+               -- device
+               devices.id, devices.platform, devices.token, devices.endpoint_arn, devices.enabled,
+               -- wishes
+               COALESCE(finer.enabled, plain.enabled, true) AS is_wanted,
+               COALESCE(finer.frequency_cap, plain.frequency_cap) AS frequency_cap,
+               finer.frequency_cap IS NOT NULL AS cap_is_of_type,
+               CASE WHEN finer.frequency_cap IS NULL THEN plain.timezone ELSE finer.timezone END AS cap_timezone,
+               COALESCE(finer.quiet_hours_start, plain.quiet_hours_start) AS quiet_start,
+               COALESCE(finer.quiet_hours_end, plain.quiet_hours_end) AS quiet_end,
+               CASE WHEN finer.quiet_hours_start IS NULL THEN plain.timezone ELSE finer.timezone END AS quiet_timezone,
+               -- template
+               templates.id, templates.name, templates.version, templates.locale, templates.subject, templates.body,
+               templates.text,
+               -- open attempt
+               telling.attempt_no, telling.started_at, telling.outcome, telling.provider,
+               telling.provider_message_id AS message_id
+        FROM outbox
+        JOIN records ON records.notification_id = outbox.notification_id
+        JOIN routes ON routes.notification_id = outbox.notification_id AND routes.route_id = outbox.route_id
+        LEFT JOIN devices ON devices.id = routes.device_id AND devices.tenant_id = outbox.tenant_id
+        LEFT JOIN templates ON templates.id = routes.template_id
+        LEFT JOIN notification_types AS kind ON kind.tenant_id = outbox.tenant_id AND kind.name = records.notification_type
+        LEFT JOIN preferences AS plain
+            ON plain.tenant_id = outbox.tenant_id AND plain.user_id = routes.user_id AND plain.channel = routes.channel
+            AND plain.notification_type = ''
+        LEFT JOIN preferences AS finer
+            ON finer.tenant_id = outbox.tenant_id AND finer.user_id = routes.user_id AND finer.channel = routes.channel
+            AND finer.notification_type = records.notification_type
+        LEFT JOIN LATERAL (
+            SELECT suppressions.reason
+            FROM suppressions
+            WHERE suppressions.tenant_id = outbox.tenant_id AND suppressions.channel = routes.channel
+              AND suppressions.address_hash = tocsin_address_hash(outbox.tenant_id, routes.channel,
+                  CASE routes.channel WHEN 'email' THEN routes.resolved_email ELSE routes.resolved_phone END)
+              AND suppressions.notification_type IN ('', records.notification_type)
+              AND (suppressions.expires_at IS NULL OR suppressions.expires_at > tocsin_now())
+            ORDER BY suppressions.notification_type
+            LIMIT 1
+        ) AS suppression ON routes.channel IN ('email', 'sms')
+        LEFT JOIN LATERAL (
+            -- an attempt that was proven since, else the last one while its answer is missing
+            SELECT attempts.*
+            FROM attempts
+            WHERE attempts.notification_id = outbox.notification_id AND attempts.route_id = outbox.route_id
+              AND attempts.generation = outbox.generation
+              AND (attempts.outcome = 'accepted' OR outbox.attempt_open AND attempts.attempt_no = outbox.last_attempt_no)
+            ORDER BY (attempts.outcome = 'accepted') DESC NULLS LAST
+            LIMIT 1
+        ) AS telling ON outbox.last_attempt_no > 0
+        WHERE outbox.id = ANY(%(ids)s) AND outbox.lease_token = %(lease_token)s AND outbox.source_kind = 'deliver'
+        """,
+        {"ids": ids, "lease_token": lease_token},
+    )
+
+
+def _plan(outbox_id: UUID, *columns: Any) -> LoadedPlan:
+    return outbox_id, Unplanned(*columns)
+
+
+def _delivery(outbox_id: UUID, *columns: Any) -> LoadedDelivery:
+    record, route, device = columns[:12], columns[12:21], columns[21:26]
+    wishes, template, attempt = columns[26:33], columns[33:40], columns[40:]
+    return (
+        outbox_id,
+        Record(*record),
+        Route(*route),
+        PushDevice(*device) if device[0] else None,
+        Wishes(*wishes),
+        PinnedTemplate(*template) if template[0] else None,
+        OpenAttempt(*attempt) if attempt[0] else None,
+    )

@@ -1,0 +1,214 @@
+"""Dampen: what the log knows of a delivery's recipient, and the digest that counts what is held back."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from tocsin.store import notification_email_log
+from tocsin.store.rows import Delivery, State
+
+MOST_TITLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What one digest gets more of. `opens_at`: when it is due, if it is new; its email then goes where the held route would."""
+
+    digest_id: UUID
+    outbox_id: UUID
+    notification_id: UUID
+    route_id: str
+    titles: list[str]
+    opens_at: datetime | None
+
+
+def read_states(
+    conn: Connection[Any],
+    wanted: list[tuple[Delivery, datetime | None, datetime | None]],
+    *,
+    lease_token: UUID,
+    thread_window: timedelta,
+    hour: timedelta,
+    hourly_limit: int,
+) -> list[State]:
+    """What the log knows for each delivery (with the day its cap counts) that is still under our lease, oldest first."""
+    return (
+        conn.cursor(row_factory=class_row(State))
+        .execute(
+            """
+            WITH wanted AS (
+                SELECT *
+                FROM jsonb_to_recordset(%(wanted)s) AS wanted (
+                    outbox_id uuid, tenant_id uuid, user_id uuid, notification_id uuid, route_id text, generation smallint,
+                    channel text, notification_type text, thread_kind text, thread_id text, cap_is_of_type boolean,
+                    day_start timestamptz, day_end timestamptz, is_digest boolean)
+            )
+            SELECT wanted.outbox_id, tocsin_now() AS now,
+                   -- a reservation of another window or another day is none: others may have been told since
+                   COALESCE(own.sent_at > tocsin_now() - %(thread_window)s
+                            AND own.sent_at >= COALESCE(wanted.day_start, own.sent_at), false) AS is_reserved,
+                   COALESCE(hour.emails, 0) AS emails_this_hour,
+                   CASE WHEN hour.emails = %(hourly_limit)s THEN hour.oldest + %(hour)s END AS hour_is_full_until,
+                   COALESCE(today.sent, 0) AS sent_today, thread.sent_at AS thread_told_at,
+                   digest.notification_id AS digest_id, digest.outbox_id AS digest_outbox_id,
+                   COALESCE(NOT inbox.unread, false) AS is_read, records.payload_json AS payload
+            FROM wanted
+            JOIN outbox ON outbox.id = wanted.outbox_id AND outbox.lease_token = %(lease_token)s
+            JOIN records ON records.notification_id = wanted.notification_id
+            LEFT JOIN notification_email_log AS own
+                ON own.notification_id = wanted.notification_id AND own.route_id = wanted.route_id
+                AND own.generation = wanted.generation
+            LEFT JOIN LATERAL (
+                SELECT count(*) AS emails, min(recent.sent_at) AS oldest
+                FROM (
+                    SELECT log.sent_at
+                    FROM notification_email_log AS log
+                    WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
+                      AND log.channel = 'email' AND log.sent_at > tocsin_now() - %(hour)s
+                      AND log.id IS DISTINCT FROM own.id
+                    ORDER BY log.sent_at DESC
+                    LIMIT %(hourly_limit)s
+                ) AS recent
+            ) AS hour ON wanted.channel = 'email'
+            LEFT JOIN LATERAL (
+                SELECT count(*) AS sent
+                FROM notification_email_log AS log
+                WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
+                  AND log.channel = wanted.channel AND log.sent_at >= wanted.day_start AND log.sent_at < wanted.day_end
+                  AND (NOT wanted.cap_is_of_type OR log.notification_type = wanted.notification_type)
+                  AND log.id IS DISTINCT FROM own.id
+            ) AS today ON wanted.day_start IS NOT NULL
+            LEFT JOIN LATERAL (
+                SELECT log.sent_at
+                FROM notification_email_log AS log
+                WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
+                  AND log.thread_kind = wanted.thread_kind AND log.thread_id = wanted.thread_id AND log.channel = 'email'
+                  AND log.id IS DISTINCT FROM own.id
+                ORDER BY log.sent_at DESC
+                LIMIT 1
+            ) AS thread ON wanted.thread_id IS NOT NULL
+            LEFT JOIN LATERAL (
+                -- one whose email is over, however it ended, collects no more
+                SELECT digests.notification_id, digests.outbox_id
+                FROM digests JOIN outbox AS waiting ON waiting.id = digests.outbox_id
+                WHERE digests.tenant_id = wanted.tenant_id AND digests.user_id = wanted.user_id
+                  AND digests.thread_kind = wanted.thread_kind AND digests.thread_id = wanted.thread_id
+            ) AS digest ON wanted.thread_id IS NOT NULL
+            LEFT JOIN notifications AS inbox
+                ON wanted.is_digest AND inbox.tenant_id = wanted.tenant_id AND inbox.user_id = wanted.user_id
+                AND inbox.thread_kind = wanted.thread_kind AND inbox.thread_id = wanted.thread_id
+            ORDER BY wanted.notification_id, wanted.outbox_id
+            FOR UPDATE OF outbox
+            """,
+            {
+                "wanted": Jsonb([_wanted(*one) for one in wanted]),
+                "hourly_limit": hourly_limit,
+                "hour": hour,
+                "thread_window": thread_window,
+                "lease_token": lease_token,
+            },
+        )
+        .fetchall()
+    )
+
+
+def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
+    """Count what is held back in its digest: a new one, with a route and work of its own, or one that is there."""
+    conn.execute(
+        """
+        WITH holding AS (
+            SELECT *
+            FROM jsonb_to_recordset(%(holdings)s) AS holding (
+                digest_id uuid, outbox_id uuid, notification_id uuid, route_id text, titles jsonb, opens_at timestamptz)
+        ), grown AS (
+            UPDATE records
+            SET payload_json = records.payload_json || jsonb_build_object(
+                    'count', (records.payload_json ->> 'count')::integer + jsonb_array_length(holding.titles),
+                    'missed', (
+                        SELECT jsonb_agg(title ORDER BY place)
+                        FROM jsonb_array_elements(records.payload_json -> 'missed' || holding.titles)
+                            WITH ORDINALITY AS missed (title, place)
+                        WHERE place <= %(most_titles)s)),
+                updated_at = tocsin_now()
+            FROM holding
+            WHERE records.notification_id = holding.digest_id AND holding.opens_at IS NULL
+        ), source AS (
+            SELECT holding.digest_id, holding.outbox_id AS digest_outbox_id, holding.titles, holding.opens_at, routes.*,
+                   records.notification_type, records.mode, records.priority, records.thread_kind, records.thread_id,
+                   records.retry_max_attempts, records.retry_backoff, records.retry_base_ms
+            FROM holding
+            JOIN records ON records.notification_id = holding.notification_id
+            JOIN routes ON routes.notification_id = holding.notification_id AND routes.route_id = holding.route_id
+            WHERE holding.opens_at IS NOT NULL
+        ), record AS (
+            INSERT INTO records (
+                notification_id, tenant_id, notification_type, producer, mode, audience_kind, payload_json, idempotency_key,
+                request_fingerprint, holds_key, channels, priority, thread_kind, thread_id, occurred_at, accepted_at,
+                send_at, updated_at, idempotency_expires_at)
+            SELECT digest_id, tenant_id, notification_type, 'tocsin', mode, 'digest',
+                   jsonb_build_object('count', jsonb_array_length(titles),
+                                      'missed', (SELECT jsonb_agg(title ORDER BY place)
+                                                 FROM jsonb_array_elements(titles) WITH ORDINALITY AS missed (title, place)
+                                                 WHERE place <= %(most_titles)s),
+                                      'thread', jsonb_build_object('kind', thread_kind, 'id', thread_id)),
+                   digest_id::text, '', false, '{email}', priority, thread_kind, thread_id, tocsin_now(), tocsin_now(), opens_at,
+                   tocsin_now(), tocsin_now()
+            FROM source
+        ), route AS (
+            INSERT INTO routes (
+                notification_id, route_id, tenant_id, channel, recipient_ref, user_id, status, audience_reason, outbox_id,
+                max_attempts, next_attempt_at, resolved_email, resolved_locale, created_at, updated_at, template_id)
+            SELECT digest_id, 'email-' || user_id, tenant_id, 'email', recipient_ref, user_id, 'pending', audience_reason,
+                   digest_outbox_id, retry_max_attempts, opens_at, resolved_email, resolved_locale, tocsin_now(), tocsin_now(),
+                   (SELECT templates.id
+                    FROM templates
+                    WHERE templates.tenant_id = source.tenant_id AND templates.name = 'digest'
+                      AND templates.channel = 'email' AND templates.is_active
+                    ORDER BY tocsin_locale_distance(templates.locale, source.resolved_locale), templates.created_at
+                    LIMIT 1)
+            FROM source
+        ), work AS (
+            INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
+                                retry_backoff, retry_base_ms, nudged_at)
+            SELECT digest_outbox_id, tenant_id, 'deliver', 'email', tocsin_priority(priority), digest_id, 'email-' || user_id,
+                   opens_at, retry_max_attempts, retry_backoff, retry_base_ms, opens_at
+            FROM source
+        )
+        INSERT INTO digests (tenant_id, user_id, thread_kind, thread_id, notification_id, outbox_id)
+        SELECT tenant_id, user_id, thread_kind, thread_id, digest_id, digest_outbox_id
+        FROM source
+        ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) DO UPDATE
+            SET notification_id = EXCLUDED.notification_id, outbox_id = EXCLUDED.outbox_id, created_at = tocsin_now()
+        """,
+        {
+            "holdings": Jsonb(
+                [
+                    {
+                        "digest_id": str(one.digest_id),
+                        "outbox_id": str(one.outbox_id),
+                        "notification_id": str(one.notification_id),
+                        "route_id": one.route_id,
+                        "titles": one.titles,
+                        "opens_at": one.opens_at.isoformat() if one.opens_at else None,
+                    }
+                    for one in holdings
+                ]
+            ),
+            "most_titles": MOST_TITLES,
+        },
+    )
+
+
+def _wanted(one: Delivery, day_start: datetime | None, day_end: datetime | None) -> dict[str, Any]:
+    return notification_email_log.entry(one) | {
+        "outbox_id": str(one.work.id),
+        "cap_is_of_type": one.wishes.cap_is_of_type,
+        "day_start": day_start.isoformat() if day_start else None,
+        "day_end": day_end.isoformat() if day_end else None,
+        "is_digest": one.record.audience_kind == "digest",
+    }

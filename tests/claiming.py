@@ -1,0 +1,27 @@
+"""Taking work as a worker does, one step at a time."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from psycopg import Connection
+
+from tests.world import LEASE
+from tocsin.outbox.handlers import HANDLERS
+from tocsin.store.flow import claim as flow
+from tocsin.store.rows import Page, Planning, Work
+
+
+def claim(conn: Connection[Any], ids: list[UUID], *, token: UUID | None = None) -> list[Work]:
+    """Lease what is due and free among these."""
+    return flow.claim(conn, ids, lease_token=token or uuid4(), lease=LEASE, limit=len(ids)).fetchall()
+
+
+def claim_plans(conn: Connection[Any], ids: list[UUID], *, token: UUID) -> list[Planning]:
+    work = {one.id: one for one in claim(conn, ids, token=token)}
+    return [Planning(work[one], record) for one, record in flow.load_plans(conn, ids, lease_token=token)]
+
+
+def claim_page(conn: Connection[Any], ids: list[UUID], *, token: UUID) -> Page | None:
+    """One page of a large audience."""
+    found = flow.claim(conn, ids, lease_token=token, lease=LEASE, limit=1, only=["fanout"]).fetchone()
+    return HANDLERS["fanout"].make(found) if found else None
