@@ -119,8 +119,6 @@ def test_a_crash_of_the_feedback_door_at_any_boundary_changes_nothing_in_the_end
 
 def test_the_boundaries_of_the_feedback_door_are_where_the_design_has_them(site: Site) -> None:
     exchanges = [
-        "connect",
-        "apply_events",
         "insert_new",
         "record_evidence",
         "hurry_proven",
@@ -132,7 +130,7 @@ def test_the_boundaries_of_the_feedback_door_are_where_the_design_has_them(site:
 
     first = [
         next((n for n, name in enumerate(ending.crossed) if one in name), None)
-        for one in ["connect", "apply_events", *applied, "sqs in tocsin.foundation.work_queue"]
+        for one in ["connect", "apply_events", *exchanges, "sqs in tocsin.foundation.work_queue"]
     ]
     assert None not in first and first == sorted(first), "\n".join([str(first), *ending.crossed])  # type: ignore[type-var]
 
