@@ -281,10 +281,10 @@ def _waits_for_a_lock(world: World, conn: psycopg.Connection[Any]) -> bool:
 
 
 def _is_reserving() -> bool:
-    """Whether the product is between the gate and the send: in deliver._open."""
+    """Whether the product is between the gate and the send: in delivery.open."""
     frame = sys._getframe()
     while frame is not None:
-        if frame.f_code.co_name == "_open" and frame.f_globals.get("__name__") == "tocsin.delivery.deliver":
+        if frame.f_code.co_name == "open_all" and frame.f_globals.get("__name__") == "tocsin.delivery.open":
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

@@ -14,7 +14,7 @@ from tests.world import TENANT
 from tocsin.intake.cancel import cancel
 
 BEFORE_RECOVERY = timedelta(minutes=4)  # the first look after a crash is five minutes later
-AROUND_A_SEND = ["before ses/sns in tocsin.channels", "after ses/sns in tocsin.channels", "deliver._settle"]
+AROUND_A_SEND = ["before ses/sns in tocsin.channels", "after ses/sns in tocsin.channels", "settle._record"]
 
 
 def expiring(site: Site) -> None:

@@ -12,7 +12,7 @@ from tests.crash.test_every_boundary import CHUNKS, DOORS, MOST_BOUNDARIES
 from tests.crash.traffic import ENDS
 from tests.world import WINDOW
 
-AFTER_ACCEPTANCE = ["after ses/sns in tocsin.channels.ses", "deliver._settle", "before ses/sns in tocsin.channels.ses"]
+AFTER_ACCEPTANCE = ["after ses/sns in tocsin.channels.ses", "settle._record", "before ses/sns in tocsin.channels.ses"]
 # Recipients by what becomes of their mail, and the register and suppression that the events then leave.
 ENDINGS = {
     "bounce-bert@example.com": ("hard_bounced", "hard_bounce"),
