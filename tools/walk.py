@@ -14,7 +14,6 @@ listed. (Types are read too, but nobody calls them: a file with nothing else is 
 
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -23,6 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
+
+from tools import pages
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = (ROOT / "functions", ROOT / "layers" / "shared" / "tocsin")
@@ -119,8 +120,8 @@ def walk(name: str) -> list[Place]:
 
 def named_in(page: str, name: str) -> set[str]:
     """The Python files that the page links in the chapter of a walk, from the root."""
-    chapters = {chapter.splitlines()[0].strip().lower(): chapter for chapter in page.split("\n## ")[1:]}
-    return set(re.findall(r"\]\(\.\./([^)#]+\.py)\)", chapters.get(WALKS[name], "")))
+    found = pages.links_of_chapter(page, WALKS[name])
+    return {link.removeprefix("../") for link in found if link.startswith("../") and link.endswith(".py")}
 
 
 def report(name: str, places: list[Place], say: Callable[[str], Any] = print, *, whole: bool = False) -> None:
