@@ -44,13 +44,6 @@ def chapter(page: str, heading: str) -> str:
     return chapters.get(heading.lower(), "")
 
 
-def links_of_chapter(page: str, heading: str) -> list[str]:
-    """The same of one chapter; the definitions may stand anywhere on the page."""
-    text = _FENCED.sub("", chapter(page, heading))
-    defined = dict(_DEFINITION.findall(page))
-    return _INLINE.findall(text) + [defined[label] for label in _REFERENCE.findall(text) if label in defined]
-
-
 def undefined(page: str) -> list[str]:
     """References to code (`in backquotes`) that lead nowhere, because nothing defines them."""
     text = _FENCED.sub("", page)

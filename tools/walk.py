@@ -9,8 +9,8 @@ function of `functions/` and `layers/shared/tocsin/` is noted when it is *first*
 - *Turns back*: how often the next function stands in another file than the last one, in a file that was read in before.
 - Both also without `foundation/` and `http/`, which every walk stands on and nobody reads again.
 
-The page docs/architecture.md tells the same walks; files that it names and the walk does not enter, and the other way round, are
-listed. (Types are read too, but nobody calls them: a file with nothing else is not counted.)"""
+The page docs/architecture.md tells the same walks; files of rooms that it does not name are listed. (Types are read too, but nobody
+calls them: a file with nothing else is not counted.) `--whole` prints every function in its order."""
 
 import json
 import os
@@ -118,32 +118,28 @@ def walk(name: str) -> list[Place]:
     return [Place(*place) for place in json.loads(done.stdout.splitlines()[-1])]
 
 
-def named_in(page: str, name: str) -> set[str]:
-    """The Python files that the page links in the chapter of a walk, from the root."""
-    found = pages.links_of_chapter(page, WALKS[name])
-    return {link.removeprefix("../") for link in found if link.startswith("../") and link.endswith(".py")}
+def named_in(page: str) -> set[str]:
+    """The Python files that the page links, from the root."""
+    return {link.removeprefix("../") for link in pages.links(page) if link.startswith("../") and link.endswith(".py")}
 
 
-def report(name: str, places: list[Place], say: Callable[[str], Any] = print, *, whole: bool = False) -> None:
+def report(name: str, places: list[Place], page: str, say: Callable[[str], Any] = print, *, whole: bool = False) -> None:
     files, turns_back = reading_of(places)
     say(f"{WALKS[name]}: {files} files, {turns_back} turns back, {len(places)} functions")
-    files, turns_back = reading_of([place for place in places if not place.file.startswith(GROUND)])
+    in_rooms = [place for place in places if not place.file.startswith(GROUND)]
+    files, turns_back = reading_of(in_rooms)
     say(f"  without foundation and http: {files} files, {turns_back} turns back")
-    if whole:
-        for place in places:
-            say(f"  {place.file} {place.function}")
-    entered = {place.file for place in places}
-    named = named_in(PAGE.read_text(encoding="utf-8"), name) if PAGE.exists() else set()
-    for file in sorted(named - entered):
-        say(f"  named by {PAGE.name}, not entered: {file}")
-    for file in sorted(entered - named if named else ()):
-        say(f"  entered, not named by {PAGE.name}: {file}")
+    for place in places if whole else ():
+        say(f"  {place.file} {place.function}")
+    for file in sorted({place.file for place in in_rooms} - named_in(page)):
+        say(f"  entered, and not named by {PAGE.name}: {file}")
 
 
 def main(arguments: list[str]) -> None:
     whole = "--whole" in arguments
+    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for name in [one for one in arguments if one in WALKS] or WALKS:
-        report(name, walk(name), whole=whole)
+        report(name, walk(name), page, whole=whole)
 
 
 if __name__ == "__main__":

@@ -99,10 +99,17 @@ def test_other_threads_are_followed(tmp_path: Path, source: Any) -> None:
     assert traced(tmp_path, work) == ["early.py:second"]
 
 
-def test_what_the_page_names_is_read_from_the_chapter_of_the_walk() -> None:
-    page = "# A\n\n## An email there and back\n[a](../functions/a.py) [b](other.md)\n\n## Another\n[c](../functions/c.py)\n"
+def test_the_report_names_the_files_of_rooms_that_the_page_leaves_out() -> None:
+    places = [Place(f"{walk.GROUND[0]}ids.py", "uuid7"), Place("functions/a.py", "a"), Place("functions/b.py", "b")]
+    said: list[str] = []
 
-    assert walk.named_in(page, "email") == {"functions/a.py"}
+    walk.report("email", places, "# A\n[a](../functions/a.py)\n", said.append)
+
+    assert said == [
+        "an email there and back: 3 files, 0 turns back, 3 functions",
+        "  without foundation and http: 2 files, 0 turns back",
+        "  entered, and not named by architecture.md: functions/b.py",
+    ]
 
 
 @pytest.mark.parametrize("name", WALKS)
