@@ -9,8 +9,8 @@ function of `functions/` and `layers/shared/tocsin/` is noted when it is *first*
 - *Turns back*: how often the next function stands in another file than the last one, in a file that was read in before.
 - Both also without `foundation/` and `http/`, which every walk stands on and nobody reads again.
 
-The page docs/architecture.md tells the same walks; files of rooms that it does not name are listed. (Types are read too, but nobody
-calls them: a file with nothing else is not counted.) `--whole` prints every function in its order."""
+The page docs/architecture.md tells the same walks; files of rooms that it does not name are listed. (Types are read too, but
+nobody calls them: a file with nothing else is not counted.) `--whole` prints every function in its order."""
 
 import json
 import os

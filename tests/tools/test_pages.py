@@ -44,6 +44,18 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     assert pages.undefined("[`known`] and [`unknown`]\n\n[`known`]: a.md\n") == ["`unknown`"]
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+def test_the_map_has_every_room_and_every_page(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in (ROOT / "layers" / "shared" / "tocsin").glob("*/__init__.py")}
+
+    assert {room for room in rooms if not re.search(rf"^\|[^|]*`{room}`", text, re.M)} == set()
+    if page == "README.md":
+        doors = {path.parent.name for path in (ROOT / "functions").glob("*/app.py")}
+        assert {door for door in doors if not re.search(rf"^\|[^|]*`{door}`", text, re.M)} == set()
+        assert {path.name for path in (ROOT / "docs").glob("*.md")} == set(re.findall(r"\(docs/([\w-]+\.md)\)", text))
+
+
 def test_every_decision_is_in_the_index_once() -> None:
     decided = [one.anchor for one in pages.headings(DECISIONS) if one.level == 3]
     listed = [link.removeprefix("#") for link in pages.links(pages.chapter(DECISIONS, "Index"))]
