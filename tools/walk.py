@@ -77,7 +77,7 @@ class Trace:
             yield
         finally:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]  # as documented
+            threading.setprofile(None)
 
     def _note(self, frame: FrameType, event: str, _: object) -> None:
         if event not in ("call", "return"):
