@@ -10,13 +10,14 @@ function of `functions/` and `layers/shared/tocsin/` is noted when it is *first*
 - Both also without `foundation/` and `http/`, which every walk stands on and nobody reads again.
 
 The page docs/architecture.md tells the same walks; files of rooms that it does not name are listed. (Types are read too, but
-nobody calls them: a file with nothing else is not counted.) `--whole` prints every function in its order."""
+nobody calls them: a file with nothing else is not counted.) `--whole` prints every function in its order, turns with a <."""
 
 import json
 import os
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ SOURCES = (ROOT / "functions", ROOT / "layers" / "shared" / "tocsin")
 WALKS = {"email": "an email there and back", "event": "an event to an inbox row"}
 GROUND = ("layers/shared/tocsin/foundation/", "layers/shared/tocsin/http/")  # read once, for every walk
 PAGE = ROOT / "docs" / "architecture.md"
+MOST_SHOWN = 5
 
 
 class Place(NamedTuple):
@@ -44,15 +46,22 @@ class Reading(NamedTuple):
     turns_back: int
 
 
-def reading_of(places: list[Place]) -> Reading:
-    """What it takes to read these functions in this order."""
+def turns_of(places: list[Place]) -> list[Place]:
+    """Those for which the reader turns back."""
     seen: set[str] = set()
-    here, turns_back = "", 0
+    found: list[Place] = []
+    here = ""
     for place in places:
-        turns_back += place.file != here and place.file in seen
+        if place.file != here and place.file in seen:
+            found.append(place)
         here = place.file
         seen.add(here)
-    return Reading(len(seen), turns_back)
+    return found
+
+
+def reading_of(places: list[Place]) -> Reading:
+    """What it takes to read these functions in this order."""
+    return Reading(len({place.file for place in places}), len(turns_of(places)))
 
 
 class Trace:
@@ -129,8 +138,11 @@ def report(name: str, places: list[Place], page: str, say: Callable[[str], Any] 
     in_rooms = [place for place in places if not place.file.startswith(GROUND)]
     files, turns_back = reading_of(in_rooms)
     say(f"  without foundation and http: {files} files, {turns_back} turns back")
+    back = turns_of(places)
+    most = Counter(place.file for place in back).most_common(MOST_SHOWN)
+    say("  most often back to " + ", ".join(f"{file} ({times})" for file, times in most) if most else "  never back")
     for place in places if whole else ():
-        say(f"  {place.file} {place.function}")
+        say(f"  {'<' if place in back else ' '} {place.file} {place.function}")
     for file in sorted({place.file for place in in_rooms} - named_in(page)):
         say(f"  entered, and not named by {PAGE.name}: {file}")
 

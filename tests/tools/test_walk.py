@@ -100,14 +100,15 @@ def test_other_threads_are_followed(tmp_path: Path, source: Any) -> None:
 
 
 def test_the_report_names_the_files_of_rooms_that_the_page_leaves_out() -> None:
-    places = [Place(f"{walk.GROUND[0]}ids.py", "uuid7"), Place("functions/a.py", "a"), Place("functions/b.py", "b")]
+    places = [Place(f"{walk.GROUND[0]}ids.py", "uuid7"), *(Place(f"functions/{name}.py", str(n)) for n, name in enumerate("aba"))]
     said: list[str] = []
 
     walk.report("email", places, "# A\n[a](../functions/a.py)\n", said.append)
 
     assert said == [
-        "an email there and back: 3 files, 0 turns back, 3 functions",
-        "  without foundation and http: 2 files, 0 turns back",
+        "an email there and back: 3 files, 1 turns back, 4 functions",
+        "  without foundation and http: 2 files, 1 turns back",
+        "  most often back to functions/a.py (1)",
         "  entered, and not named by architecture.md: functions/b.py",
     ]
 
