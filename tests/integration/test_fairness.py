@@ -289,7 +289,7 @@ def test_two_workers_of_one_queue_do_everything_once(two: World) -> None:
 def test_rows_that_somebody_holds_do_not_keep_a_worker_busy_for_ever(two: World) -> None:
     two.accept()
     other = two.connect()
-    rounds = _counting(dispatching, "_claim")
+    rounds = _counting(dispatching, "_take")
     with other.transaction():
         other.execute("SELECT FROM outbox FOR UPDATE")
         assert _serve(two, "plan") == 0
@@ -351,7 +351,7 @@ def test_many_large_plans_are_planned_in_portions_and_the_rest_is_given_back(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tocsin.audience.plan.MOST_ROUTES", 1)
-    monkeypatch.setattr(dispatching, "PLANNING_TIME", -1.0)
+    monkeypatch.setattr("tocsin.outbox.handlers.PLANNING_TIME", -1.0)
     world.add_user()
     ids = _flood(world, 4)
 
@@ -365,7 +365,7 @@ def test_many_large_plans_are_planned_in_portions_and_the_rest_is_given_back(
 def test_a_round_does_what_was_chosen_in_the_order_of_the_choice(two: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever's turn it is comes first, though others' rows are older: what a slow round gives back is not always theirs."""
     monkeypatch.setattr("tocsin.audience.plan.MOST_ROUTES", 1)
-    monkeypatch.setattr(dispatching, "PLANNING_TIME", -1.0)
+    monkeypatch.setattr("tocsin.outbox.handlers.PLANNING_TIME", -1.0)
     older, newer = _flood(two, 2)
     monkeypatch.setattr(outbox, "choice", lambda queue, cursor: Choice([], stopped_at=None))
 

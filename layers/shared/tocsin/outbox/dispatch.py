@@ -16,7 +16,7 @@ from tocsin.delivery.gate import MAX_CLAIMS
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import worker_round_trip
 from tocsin.foundation.due import Due
-from tocsin.outbox.handlers import HANDLERS, Handler, loaded_for, taken_alone
+from tocsin.outbox.handlers import HANDLERS, Handler, of_queue
 from tocsin.outbox.worker import BATCH_SIZE, Hold, Worker
 from tocsin.store import lanes, outbox
 from tocsin.store.flow.bury import bury
@@ -129,13 +129,16 @@ def _take(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: b
     """One claim and all that follows from it; on a queue with a look at what else is due, in the same round trip."""
     hold = worker.take_hold()
     take = partial(claim, conn, ids, lease_token=hold.lease_token, lease=worker.lease)
-    apart = taken_alone(worker.queue)
+    expected = of_queue(worker.queue)
+    apart = [kind for kind, handler in expected.items() if handler.is_alone]
     with worker_round_trip(conn):
         outbox.need_not_last(conn)
         troubled = lanes.all_troubled(conn)
         leased = take(suspects=suspects, limit=1 if suspects else len(ids), but=apart)
         alone = take(limit=1, only=apart) if apart and not suspects else None
-        loaded = {kind: _load(conn, kind, ids, hold) for kind in loaded_for(worker.queue)}
+        loaded = {
+            kind: handler.load(conn, ids, lease_token=hold.lease_token) for kind, handler in expected.items() if handler.load
+        }
         looked = outbox.choose_due(conn, worker.queue, limit=worker.batch_size, after=after) if worker.queue and after else None
     hold = replace(hold, troubled={lane.lane: lane for lane in troubled})
     place = {one: n for n, one in enumerate(ids)}
@@ -146,11 +149,6 @@ def _take(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: b
             follows += _handle(conn, kind, work, loaded.get(kind), hold)
     choice = outbox.choice(worker.queue, looked) if worker.queue and looked else NOTHING
     return Round(len(claimed), _own(worker, follows), choice)
-
-
-def _load(conn: Connection[Any], kind: str, ids: list[UUID], hold: Hold) -> Any:
-    load = HANDLERS[kind].load
-    return load(conn, ids, lease_token=hold.lease_token) if load else None
 
 
 def _handle(conn: Connection[Any], kind: str, work: list[Work], loaded: Any, hold: Hold) -> list[Due]:

@@ -91,11 +91,6 @@ HANDLERS: Mapping[str, Handler] = {
 }
 
 
-def loaded_for(queue: str | None) -> list[str]:
-    """The kinds that a worker of this queue meets, and that need something read."""
-    return [kind for kind, one in HANDLERS.items() if one.load and (queue is None or queue in one.queues)]
-
-
-def taken_alone(queue: str | None) -> list[str]:
-    """The kinds that a worker of this queue meets, and takes one at a time."""
-    return [kind for kind, one in HANDLERS.items() if one.is_alone and (queue is None or queue in one.queues)]
+def of_queue(queue: str | None) -> dict[str, Handler]:
+    """The kinds that a worker of this queue meets, with their handlers; of no queue: all."""
+    return {kind: one for kind, one in HANDLERS.items() if queue is None or queue in one.queues}
