@@ -12,8 +12,6 @@ ALLOWED: dict[str, list[tuple[set[str], str]]] = {
     ],
     "lanes": [({"probe_until"}, "somebody tries the lane; its state is as it was")],
     "provider_configs": [({"tokens", "tokens_at"}, "the bucket is no part of what was configured")],
-    "records": [({"payload_json"}, "a digest that grows; its timeline is of its routes")],
-    "routes": [({"duplicate_suspected"}, "the settlement that follows says when")],
 }
 _CLAUSE = r"SET\b(?P<set>.*?)(?=\b(?:FROM|WHERE|RETURNING)\b|\n\s*\)[,\s]|\Z)"
 _UPDATE = re.compile(rf"\bUPDATE (?P<table>\w+)(?: AS \w+)?\s+{_CLAUSE}", re.S)

@@ -127,14 +127,13 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
                 digest_id uuid, outbox_id uuid, notification_id uuid, route_id text, titles jsonb, opens_at timestamptz)
         ), grown AS (
             UPDATE records
-            SET payload_json = records.payload_json || jsonb_build_object(
+            SET updated_at = tocsin_now(), payload_json = records.payload_json || jsonb_build_object(
                     'count', (records.payload_json ->> 'count')::integer + jsonb_array_length(holding.titles),
                     'missed', (
                         SELECT jsonb_agg(title ORDER BY place)
                         FROM jsonb_array_elements(records.payload_json -> 'missed' || holding.titles)
                             WITH ORDINALITY AS missed (title, place)
-                        WHERE place <= %(most_titles)s)),
-                updated_at = tocsin_now()
+                        WHERE place <= %(most_titles)s))
             FROM holding
             WHERE records.notification_id = holding.digest_id AND holding.opens_at IS NULL
         ), source AS (

@@ -39,7 +39,7 @@ def open_attempts(conn: Connection[Any], openings: list[Opening], *, lease_token
                   AND attempts.generation = opened.generation AND attempts.attempt_no = opened.supersedes
                   AND attempts.outcome IS NULL
             ), doubted AS (
-                UPDATE routes SET duplicate_suspected = true
+                UPDATE routes SET duplicate_suspected = true, updated_at = tocsin_now()
                 FROM opened
                 WHERE opened.supersedes IS NOT NULL
                   AND routes.notification_id = opened.notification_id AND routes.route_id = opened.route_id
