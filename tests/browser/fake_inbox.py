@@ -16,10 +16,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 Row = dict[str, Any]
 
 WEB = Path(__file__).parents[2] / "functions" / "inbox_api" / "web"
-STATIC = {
-    "/inbox/demo": ("demo.html", "text/html; charset=utf-8"),
-    "/inbox/demo.js": ("demo.js", "text/javascript; charset=utf-8"),
-    "/inbox/tocsin-inbox.js": ("tocsin-inbox.js", "text/javascript; charset=utf-8"),
+STATIC = {"/inbox/demo": ("demo.html", "text/html; charset=utf-8")} | {
+    f"/inbox/{path.name}": (path.name, "text/javascript; charset=utf-8") for path in WEB.glob("*.js")
 }
 DEMO_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; "
