@@ -14,7 +14,7 @@ def version_of(path: Path) -> str:
 
 
 def write_versions(folder: Path) -> set[Path]:
-    """The files whose imports were out of date. A file that is written has a new version itself, so this looks once more each time."""
+    """The files whose imports were out of date. Who is written has a new version too, so this looks until all are right."""
     files = sorted(folder.glob("*.js"))
     changed: set[Path] = set()
     for _ in range(len(files) + 1):

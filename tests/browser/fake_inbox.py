@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 Row = dict[str, Any]
 
 WEB = Path(__file__).parents[2] / "functions" / "inbox_api" / "web"
+CORE_WORLD = Path(__file__).with_name("core_world.js")
 STATIC = {"/inbox/demo": ("demo.html", "text/html; charset=utf-8")} | {
     f"/inbox/{path.name}": (path.name, "text/javascript; charset=utf-8") for path in WEB.glob("*.js")
 }
@@ -154,6 +155,10 @@ class FakeInbox:
         if found := STATIC.get(asked.path):
             name, kind = found
             return Answer(200, (WEB / name).read_text(), {"Content-Type": kind, "Content-Security-Policy": DEMO_POLICY})
+        if asked.path == "/core_world.js":
+            return Answer(200, CORE_WORLD.read_text(), {"Content-Type": "text/javascript; charset=utf-8"})
+        if asked.path == "/blank":
+            return Answer(200, "<!doctype html><title>Blank</title>", {"Content-Type": "text/html; charset=utf-8"})
         if asked.path == "/page":
             page = PAGE.format(dir=asked.query["dir"], attributes=asked.query["attributes"])
             return Answer(200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY})
