@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 Row = dict[str, Any]
 
@@ -28,6 +28,7 @@ DEMO_POLICY = (
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src http://127.0.0.1:*; require-trusted-types-for 'script'"
 )
+NONCE_POLICY = POLICY.replace("script-src 'self'", "script-src 'nonce-once' 'strict-dynamic'")
 # What API Gateway adds for the origins that the template names.
 CORS = {
     "Access-Control-Allow-Origin": "*",
@@ -37,7 +38,7 @@ CORS = {
 }
 PAGE = """<!doctype html><html lang="en" dir="{dir}"><meta charset="utf-8"><title>Test</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<script type="module" src="/inbox/tocsin-inbox.js"></script>
+<script type="module" nonce="once" src="/inbox/tocsin-inbox.js"></script>
 <header><button id="before">Before</button> <tocsin-inbox {attributes}></tocsin-inbox></header><p>Elsewhere</p></html>"""
 PATIENCE = 15.0
 CHANNELS = ("email", "sms", "push", "in_app")
@@ -88,8 +89,8 @@ class FakeInbox:
 
     # What tests do and look at.
 
-    def page(self, attributes: str = 'token="good"', *, direction: str = "ltr") -> str:
-        return f"{self.url}/page?dir={direction}&attributes={attributes.replace('&', '%26').replace(' ', '%20')}"
+    def page(self, attributes: str = 'token="good"', *, direction: str = "ltr", policy: str = POLICY) -> str:
+        return f"{self.url}/page?{urlencode({'dir': direction, 'attributes': attributes, 'policy': policy})}"
 
     def add(self, title: str, **values: Any) -> Row:
         """One more row, newer than all others unless told when."""
@@ -161,7 +162,9 @@ class FakeInbox:
             return Answer(200, "<!doctype html><title>Blank</title>", {"Content-Type": "text/html; charset=utf-8"})
         if asked.path == "/page":
             page = PAGE.format(dir=asked.query["dir"], attributes=asked.query["attributes"])
-            return Answer(200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY})
+            return Answer(
+                200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": asked.query["policy"]}
+            )
         if asked.method == "OPTIONS":
             return Answer(204)
         if not asked.path.startswith("/v1/inbox"):

@@ -195,7 +195,7 @@ def test_changes_are_sent_one_after_the_other_and_a_refused_one_does_not_stop_th
     assert (opened.shown, opened.waiting) == (("2 3", 1), ["PATCH /1"])
 
     opened.run("answer('PATCH /1', 200, row(1, {unread: false}))")
-    assert opened.waiting == ["PATCH /2"]
+    assert (opened.shown, opened.waiting) == (("2 3", 1), ["PATCH /2"])
     opened.answer("PATCH /2", {"title": "No"}, status=409)
     assert opened.run("asked('PATCH /1').body") == {"done": True}
     opened.run("answer('PATCH /1', 200, row(1, {unread: false, done_at: '2030-05-15T15:30:00Z'}))")
@@ -360,6 +360,17 @@ def test_a_count_that_waited_for_one_persons_change_is_not_the_next_ones(opened:
 
     assert opened.shown == ("", 0)
     assert opened.waiting == ["GET /live?wait=20", LIST]
+
+
+def test_what_the_next_person_is_known_to_have_is_shown_even_if_a_change_of_the_first_is_still_on_its_way(opened: Core) -> None:
+    opened.run("session('other').join(listener())")
+    opened.news(5)
+    change(opened, 1, "{read: true}")
+
+    opened.run("inbox.use(session('other'))")
+    opened.run("answer('PATCH /1', 200, row(1, {unread: false}))")
+
+    assert opened.shown == ("", 5)
 
 
 def test_a_refusal_of_one_persons_change_changes_nothing_for_the_next(opened: Core) -> None:

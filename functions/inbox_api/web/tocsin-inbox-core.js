@@ -1,7 +1,4 @@
-/**
- * What the bell knows and does, apart from any page: a person's session with the server, the rows of their inbox, and changes that are
- * shown before the server has made them. It has no DOM and no words: tocsin-inbox.js, which imports it, has both.
- */
+/** What <tocsin-inbox> knows and does: session, rows, and changes that are shown before they are made. No DOM, and no words. */
 
 const PAGE_SIZE = 25;
 const ACTIVE_MS = 5 * 60_000; // how long after the last movement a person counts as there
@@ -20,7 +17,7 @@ export class Refused extends Error {
   }
 }
 
-/** All sessions of a page, and what the page tells them. `page` answers isHidden() and isOnline(). */
+/** The sessions of a page, which answers isHidden() and isOnline(). */
 export class Sessions {
   joined = new Set();
   #movedAt = Date.now();
@@ -29,7 +26,6 @@ export class Sessions {
     this.page = page;
   }
 
-  /** Elements with the same token share one. */
   of(api, token, provider) {
     const same = [...this.joined].find((one) => !one.signedOut && one.api === api && one.given === token && one.provider === provider);
     return same ?? new Session(this, api, token, provider);
@@ -45,12 +41,11 @@ export class Sessions {
     if (wasIdle) for (const session of this.joined) session.wake();
   }
 
-  /** The page was hidden or shown. Hidden, it asks nothing: what it waits for is let go, and asked again when it is looked at. */
+  // A hidden tab asks nothing: what it waits for is let go, and asked again when it is looked at.
   looked() {
     for (const session of this.joined) this.page.isHidden() ? session.letGo() : session.wake();
   }
 
-  /** The line went or came back. */
   weather() {
     for (const session of this.joined) session.weather();
   }
@@ -225,11 +220,11 @@ function arrivals(before, after) {
 }
 
 /**
- * The rows of one tab and the number of unread ones, as an element shows them. Its `view` answers isOpen() and explain(error), and is
- * told: changed(), counted(isNew), grew() when more came while it is closed, arrived(row), forgot(), expired(), undone(error).
+ * The rows of a tab and the count. `view` answers isOpen() and explain(error), and is told changed(), counted(isNew), forgot(),
+ * expired(), undone(error), arrived(row), and grew(unread, capped) while it is closed.
  */
 export class Inbox {
-  list = emptyList("all"); // {tab, rows, cursor, state: loading, ready or error, why}
+  list = emptyList("all");
   unread = 0;
   capped = false;
   #view;
@@ -245,7 +240,7 @@ export class Inbox {
     this.#view = view;
   }
 
-  /** Show this session's inbox from now on, and nothing of what the last one's person saw. */
+  /** Nothing of what one person saw is left for the next. */
   use(session) {
     if (session === this.#session) return;
     this.leave();
@@ -253,8 +248,8 @@ export class Inbox {
     this.#known = false;
     this.#muted.clear();
     this.#count(0);
-    if (!session.signedOut) session.join(this.#listener);
     this.#forget();
+    if (!session.signedOut) session.join(this.#listener);
     if (this.#view.isOpen()) this.refresh();
   }
 
@@ -303,8 +298,6 @@ export class Inbox {
     this.#view.counted(isNew);
   }
 
-  // --- reading
-
   switchTo(tab) {
     this.list = emptyList(tab);
   }
@@ -336,13 +329,12 @@ export class Inbox {
     if (first && list === this.list) this.#view.arrived(first);
   }
 
-  /** Ask again now, however long the session meant to rest. */
   retry() {
     this.#session.wake(true);
     this.refresh();
   }
 
-  /** Add the next page, and answer its first row if it is still this tab's. Throws what the server refuses. */
+  /** Answers the first row of the next page, if it is still shown. */
   async loadMore() {
     const { list } = this;
     if (list.isPaging) return;
@@ -359,9 +351,7 @@ export class Inbox {
     }
   }
 
-  // --- changing
-
-  /** Send this change of a row; answers the row as it is shown meanwhile. */
+  /** Answers the row as it is shown from now on. */
   change(row, change) {
     const { list } = this;
     const next = foreseen(row, change);
@@ -384,7 +374,6 @@ export class Inbox {
     return this.#muted.has(threadPath(row));
   }
 
-  /** Mute the row's thread, or make it what it was before it was muted here. */
   toggleMute(row) {
     const path = threadPath(row);
     const on = () => this.#muted.add(path);

@@ -1,6 +1,4 @@
-/**
- * How the bell looks and what it says: its words, icons and style sheet. A part of tocsin-inbox.js, which imports it.
- */
+/** The words, icons and style sheet of <tocsin-inbox>. */
 
 /** Every word a person sees. A page may put its own in their place: `Object.assign(text, {done: "Erledigt"})`. */
 export const text = {
@@ -83,10 +81,8 @@ export const text = {
   ],
 };
 
-/** The day and the hour. */
 export const full = (iso) => new Date(iso).toLocaleString(text.locale, { dateStyle: "medium", timeStyle: "short" });
 
-/** How long ago, or how long until then. */
 export function ago(iso) {
   const seconds = (new Date(iso) - Date.now()) / 1000;
   const units = [["year", 31536e3], ["month", 2592e3], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
@@ -95,7 +91,6 @@ export function ago(iso) {
   return unit === "second" ? format.format(0, "second") : format.format(Math.trunc(seconds / size), unit);
 }
 
-/** Strokes in a square of 24. */
 export const icons = {
   bell: "M6 9.5a6 6 0 0 1 12 0c0 5.5 2.5 7 2.5 7h-17S6 15 6 9.5M10 20a2.2 2.2 0 0 0 4 0",
   mail: "M3.5 6h17v12h-17zM4 7l8 6 8-6",

@@ -1,10 +1,10 @@
 /**
- * <tocsin-inbox>: a bell with a badge, and the inbox behind it: the element and its views. No dependencies and no build step.
+ * <tocsin-inbox>: a bell with a badge, and the inbox behind it. No dependencies and no build step.
  * What strangers wrote reaches the page as text, never as markup. How to embed it: docs/inbox-component.md.
  */
 
-import { Inbox, Refused, Sessions, isSnoozed, snoozeTime } from "./tocsin-inbox-core.js?v=e1354a7524ac6f80";
-import { ago, full, icons, sheet, text } from "./tocsin-inbox-look.js?v=9c14e1fb2e3cbc7b";
+import { Inbox, Refused, Sessions, isSnoozed, snoozeTime } from "./tocsin-inbox-core.js?v=48434ad2c38afedc";
+import { ago, full, icons, sheet, text } from "./tocsin-inbox-look.js?v=2f04ab8f25c9a55b";
 
 export { text };
 
@@ -57,7 +57,6 @@ function reasonOf(error) {
   return navigator.onLine ? text.unreachable : text.offline;
 }
 
-// What the page tells of itself; a session heeds it while an element has joined it.
 const sessions = new Sessions({ isHidden: () => document.hidden, isOnline: () => navigator.onLine });
 for (const type of ["pointerdown", "pointermove", "keydown", "scroll"]) {
   addEventListener(type, () => sessions.moved(), { capture: true, passive: true });
@@ -191,7 +190,6 @@ export class TocsinInbox extends HTMLElement {
     this.#inbox.use(sessions.of(api, this.#token, this.#provider));
   }
 
-  /** Nothing of what one person saw is left for the next. */
   #forget() {
     this.#cache.clear();
     if (this.#isOpen && this.#view !== "list") this.#show("list");
