@@ -163,7 +163,9 @@ class FakeInbox:
         if asked.path == "/page":
             page = PAGE.format(dir=asked.query["dir"], attributes=asked.query["attributes"])
             return Answer(
-                200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": asked.query["policy"]}
+                200,
+                page,
+                {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": asked.query.get("policy", POLICY)},
             )
         if asked.method == "OPTIONS":
             return Answer(204)

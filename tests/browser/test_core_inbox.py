@@ -112,7 +112,7 @@ def test_the_answer_for_a_tab_that_was_left_is_not_shown_in_another(opened: Core
     opened.run("inbox.refresh(); inbox.switchTo('done'); inbox.refresh()")
     opened.rows(7, line=LIST)
 
-    assert opened.shown[0] == ""
+    assert (opened.shown[0], opened.told) == ("", [])
     opened.rows(8, line="GET ?status=done")
     assert opened.shown[0] == "8"
 
