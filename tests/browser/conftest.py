@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.chromium import Chromium, started_chromium
+from tests.browser.core import Core
 from tests.browser.fake_inbox import FakeInbox, serving
 from tests.browser.page import Page, opened_page
 
@@ -28,3 +29,21 @@ def server() -> Iterator[FakeInbox]:
     inbox = FakeInbox()
     with serving(inbox):
         yield inbox
+
+
+@pytest.fixture(scope="session")
+def blank_page(chromium: Chromium) -> Iterator[Page]:
+    """A tab without the element, for the workers of all tests of the core."""
+    server = FakeInbox()
+    with serving(server), opened_page(chromium) as page:
+        page.call("Page.navigate", url=f"{server.url}/blank")
+        page.see("document.title === 'Blank' && document.readyState === 'complete'")
+        yield page
+
+
+@pytest.fixture
+def core(blank_page: Page) -> Iterator[Core]:
+    """A core of its own, in which no exception may go uncaught."""
+    core = Core(blank_page)
+    yield core
+    assert core.run("uncaught") == []

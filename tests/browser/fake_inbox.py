@@ -11,15 +11,14 @@ from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 Row = dict[str, Any]
 
 WEB = Path(__file__).parents[2] / "functions" / "inbox_api" / "web"
-STATIC = {
-    "/inbox/demo": ("demo.html", "text/html; charset=utf-8"),
-    "/inbox/demo.js": ("demo.js", "text/javascript; charset=utf-8"),
-    "/inbox/tocsin-inbox.js": ("tocsin-inbox.js", "text/javascript; charset=utf-8"),
+CORE_WORLD = Path(__file__).with_name("core_world.js")
+STATIC = {"/inbox/demo": ("demo.html", "text/html; charset=utf-8")} | {
+    f"/inbox/{path.name}": (path.name, "text/javascript; charset=utf-8") for path in WEB.glob("*.js")
 }
 DEMO_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; "
@@ -29,6 +28,7 @@ DEMO_POLICY = (
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src http://127.0.0.1:*; require-trusted-types-for 'script'"
 )
+NONCE_POLICY = POLICY.replace("script-src 'self'", "script-src 'nonce-once' 'strict-dynamic'")
 # What API Gateway adds for the origins that the template names.
 CORS = {
     "Access-Control-Allow-Origin": "*",
@@ -38,7 +38,7 @@ CORS = {
 }
 PAGE = """<!doctype html><html lang="en" dir="{dir}"><meta charset="utf-8"><title>Test</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<script type="module" src="/inbox/tocsin-inbox.js"></script>
+<script type="module" nonce="once" src="/inbox/tocsin-inbox.js"></script>
 <header><button id="before">Before</button> <tocsin-inbox {attributes}></tocsin-inbox></header><p>Elsewhere</p></html>"""
 PATIENCE = 15.0
 CHANNELS = ("email", "sms", "push", "in_app")
@@ -89,8 +89,8 @@ class FakeInbox:
 
     # What tests do and look at.
 
-    def page(self, attributes: str = 'token="good"', *, direction: str = "ltr") -> str:
-        return f"{self.url}/page?dir={direction}&attributes={attributes.replace('&', '%26').replace(' ', '%20')}"
+    def page(self, attributes: str = 'token="good"', *, direction: str = "ltr", policy: str = POLICY) -> str:
+        return f"{self.url}/page?{urlencode({'dir': direction, 'attributes': attributes, 'policy': policy})}"
 
     def add(self, title: str, **values: Any) -> Row:
         """One more row, newer than all others unless told when."""
@@ -156,9 +156,17 @@ class FakeInbox:
         if found := STATIC.get(asked.path):
             name, kind = found
             return Answer(200, (WEB / name).read_text(), {"Content-Type": kind, "Content-Security-Policy": DEMO_POLICY})
+        if asked.path == "/core_world.js":
+            return Answer(200, CORE_WORLD.read_text(), {"Content-Type": "text/javascript; charset=utf-8"})
+        if asked.path == "/blank":
+            return Answer(200, "<!doctype html><title>Blank</title>", {"Content-Type": "text/html; charset=utf-8"})
         if asked.path == "/page":
             page = PAGE.format(dir=asked.query["dir"], attributes=asked.query["attributes"])
-            return Answer(200, page, {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": POLICY})
+            return Answer(
+                200,
+                page,
+                {"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": asked.query.get("policy", POLICY)},
+            )
         if asked.method == "OPTIONS":
             return Answer(204)
         if not asked.path.startswith("/v1/inbox"):

@@ -51,6 +51,8 @@ def test_a_count_that_the_server_capped_is_not_told_as_exact(page: Page, server:
     page.goto(server.page())
 
     page.equals("$('.bell').getAttribute('aria-label')", "Notifications, 1000 or more unread")
+    page.run("inbox.setAttribute('label', 'What is new')")
+    assert page.run("$('.bell').getAttribute('aria-label')") == "What is new, 1000 or more unread"
 
 
 def test_the_page_is_told_of_the_count_and_of_opening(page: Page, server: FakeInbox) -> None:

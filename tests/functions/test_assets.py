@@ -1,4 +1,4 @@
-"""GET /inbox/{asset}: the bell and a page to try it on, and no other file of the function."""
+"""GET /inbox/{asset}: the bell in its three files and a page to try it on, and no other file of the function."""
 
 import base64
 import gzip
@@ -7,9 +7,12 @@ import pytest
 
 from tests.functions.doors import FUNCTIONS, Api
 from tests.functions.test_problems import assert_problem
+from tocsin.http.assets import version_of
+from tools.asset_versions import IMPORT
 
 WEB = FUNCTIONS / "inbox_api" / "web"
 NAMES = sorted(path.name for path in WEB.iterdir())
+BELL = ["tocsin-inbox-core.js", "tocsin-inbox-look.js", "tocsin-inbox.js"]
 
 
 @pytest.fixture
@@ -19,7 +22,7 @@ def api() -> Api:
 
 
 def test_there_is_a_bell_and_a_page_to_try_it_on() -> None:
-    assert {"tocsin-inbox.js", "demo.html"} <= set(NAMES)
+    assert {*BELL, "demo.html"} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,8 +66,52 @@ def test_a_file_that_the_browser_has_is_304(api: Api, name: str) -> None:
         again = api.get(f"/inbox/{name}", headers={"if-none-match": known})
         assert (again.status, again.text, again.headers["ETag"]) == (304, "", tag)
     assert api.get(f"/inbox/{name}", headers={"if-none-match": '"other"'}).status == 200
-    assert "max-age" in first.headers["Cache-Control"]
     assert api.get("/inbox/demo").headers["ETag"] != api.get("/inbox/tocsin-inbox.js").headers["ETag"]
+
+
+def test_every_import_carries_the_version_of_the_file_it_means() -> None:
+    found = [(name, each) for name in NAMES if name.endswith(".js") for each in IMPORT.finditer((WEB / name).read_text("utf-8"))]
+
+    assert {(name, each["name"]) for name, each in found} == {("tocsin-inbox.js", name) for name in BELL[:2]}
+    for name, each in found:
+        meant = version_of((WEB / each["name"]).read_bytes())
+        assert each["version"] == meant, f"{name} imports another {each['name']}; run `.venv/bin/python -m tools.asset_versions`"
+
+
+def test_what_the_bell_imports_is_kept_for_a_year_because_another_version_has_another_address(api: Api) -> None:
+    imports = list(IMPORT.finditer(api.get("/inbox/tocsin-inbox.js").text))
+
+    answers = [api.get(f"/inbox/{each['name']}", query={"v": each["version"]}) for each in imports]
+
+    assert len(answers) == 2
+    for each, answer in zip(imports, answers, strict=True):
+        assert (answer.status, answer.text) == (200, (WEB / each["name"]).read_text("utf-8"))
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+@pytest.mark.parametrize("name", ["demo", *BELL])
+def test_a_file_whose_address_stays_is_asked_for_again_after_five_minutes(api: Api, name: str) -> None:
+    for query in ("", "utm_source=mail"):
+        answer = api.get(f"/inbox/{name}", query=query)
+
+        assert (answer.status, answer.headers["Cache-Control"]) == (200, "public, max-age=300, must-revalidate")
+
+
+@pytest.mark.parametrize("query", ["v=0", "v=3.1", "v=%FF", "v=0&v={right}", "v={right}0"])
+@pytest.mark.parametrize("name", BELL)
+def test_asked_for_another_version_there_is_this_one_and_nobody_keeps_it_under_that_name(api: Api, name: str, query: str) -> None:
+    right = version_of((WEB / name).read_bytes())
+
+    answer = api.get(f"/inbox/{name}", query=query.format(right=right))
+
+    assert (answer.status, answer.text) == (200, (WEB / name).read_text("utf-8"))
+    assert answer.headers["Cache-Control"] == "public, no-cache"
+    known = api.get(f"/inbox/{name}", query=query.format(right=right), headers={"if-none-match": answer.headers["ETag"]})
+    assert (known.status, known.headers["Cache-Control"]) == (304, "public, no-cache")
+
+
+def test_a_version_does_not_make_a_file_that_is_not_there(api: Api) -> None:
+    assert_problem(api.get("/inbox/nothing.js", query="v=0"), 404, "not-found")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +152,7 @@ def test_who_takes_gzip_gets_the_same_file_smaller(api: Api) -> None:
 
     assert packed.headers["Content-Encoding"] == "gzip"
     assert packed.headers["ETag"] == plain.headers["ETag"]
-    assert packed.headers["Vary"] == "Accept-Encoding"
+    assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding, Origin"
     assert "Content-Encoding" not in plain.headers
     assert gzip.decompress(base64.b64decode(packed.text)).decode() == plain.text
     assert len(base64.b64decode(packed.text)) < len(plain.text.encode()) / 2
