@@ -17,6 +17,7 @@ from tocsin.intake.accept_events import Recorded, Told, record_events
 from tocsin.intake.accept_intents import Sender
 from tocsin.intake.cloud_events import CloudEvent
 from tocsin.store import domain_events, domain_events_processed, event_routing, notification_threads, outbox, preferences, watches
+from tocsin.store.flow import fan_out as statements
 
 REASONS = ["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
 TYPE = "issue.commented"
@@ -184,7 +185,7 @@ class Visit:
         assert place is not None
         self.events = domain_events.read_next(self.conn, limit=1 if place.claim_count > 1 else fan_out.BATCH)
 
-    def tell(self) -> domain_events.FannedOut:
+    def tell(self) -> statements.FannedOut:
         return fan_out._tell(self.conn, self.events, self.token)
 
 

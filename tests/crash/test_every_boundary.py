@@ -157,14 +157,14 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
     {
         "intake": ["authenticate.authenticate", "accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
         "intake_queue": ["accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
-        "dispatch": ["outbox.claim", "routes.plan", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
+        "dispatch": ["outbox.claim", "flow.plan", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
         "dispatch_in_trouble": [
             "attempts.open_all",
             "tocsin.channels",
             "lanes.close",
             "sqs in tocsin.foundation.work_queue._send",
         ],
-        "plan_queue": ["outbox.claim", "routes.plan", "sqs in tocsin.foundation.work_queue._send"],
+        "plan_queue": ["outbox.claim", "flow.plan", "sqs in tocsin.foundation.work_queue._send"],
         "email_queue": ["outbox.claim", "attempts.open_all", "ses/sns in tocsin.channels", "deliver._settle"],
         "dispatch_by_lanes_that_recover": [
             "lanes.take_probes",

@@ -15,6 +15,8 @@ from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.foundation.due import Due
 from tocsin.store import domain_events, domain_events_processed, outbox
 from tocsin.store.domain_events import Event
+from tocsin.store.flow import fan_out as statements
+from tocsin.store.flow import set_aside
 from tocsin.store.rows import Buried, Page
 
 BATCH = 200  # events in one transaction
@@ -81,7 +83,7 @@ def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> lis
         return []
     events = domain_events.read_one(conn, page.event_id)
     try:
-        made = domain_events.fan_out(
+        made = statements.fan_out(
             conn,
             _batch(conn, events),
             most=PAGE,
@@ -98,8 +100,8 @@ def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> lis
     return made.due
 
 
-def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> domain_events.FannedOut:
-    return domain_events.fan_out(conn, _batch(conn, events), most=MOST_IN_BATCH, lease_token=lease_token, lease=LEASE)
+def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> statements.FannedOut:
+    return statements.fan_out(conn, _batch(conn, events), most=MOST_IN_BATCH, lease_token=lease_token, lease=LEASE)
 
 
 def _batch(conn: Connection[Any], events: list[Event]) -> list[dict[str, Any]]:
@@ -110,7 +112,7 @@ def _batch(conn: Connection[Any], events: list[Event]) -> list[dict[str, Any]]:
 
 def _set_aside(conn: Connection[Any], event: Event, lease_token: UUID) -> None:
     log.error("event set aside", extra={"event": event.id, "tries": MAX_TRIES})
-    domain_events_processed.set_aside(
+    set_aside.set_aside(
         conn,
         event.id,
         lease_token=lease_token,

@@ -1,0 +1,1 @@
+"""Statements across tables, named by their step."""
