@@ -55,7 +55,7 @@ def fan_out(
                        'assign', domain_events.data -> 'assignees',
                        'author', CASE WHEN jsonb_typeof(domain_events.data -> 'author') = 'string'
                                       THEN jsonb_build_array(domain_events.data -> 'author') END)) AS named,
-                   jsonb_strip_nulls(jsonb_build_object('url', NULLIF(domain_events.data ->> 'url', ''))) AS summary,
+                   tocsin_inbox_summary(domain_events.data) AS summary,
                    routing.rules, routing.overrides, routing.subscribe_actor,
                    kind.template, COALESCE(kind.priority, 'normal') AS priority,
                    domain_events.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at
@@ -156,8 +156,7 @@ def fan_out(
                    count(*) OVER (PARTITION BY event.tenant_id, recipient.user_id, fold) AS events
             FROM recipient
             JOIN event USING (place)
-            CROSS JOIN LATERAL (SELECT COALESCE(event.thread_kind || chr(31) || event.thread_id, event.id::text))
-                AS folding (fold)
+            CROSS JOIN LATERAL (SELECT tocsin_inbox_fold(event.thread_kind, event.thread_id, event.id::text)) AS folding (fold)
             CROSS JOIN LATERAL (
                 SELECT words.title, words.message
                 FROM words
@@ -165,16 +164,8 @@ def fan_out(
                 ORDER BY tocsin_locale_distance(words.locale, recipient.locale)
                 LIMIT 1
             ) AS words
-            LEFT JOIN LATERAL (
-                SELECT preferences.enabled
-                FROM preferences
-                WHERE preferences.tenant_id = event.tenant_id AND preferences.user_id = recipient.user_id
-                  AND preferences.channel = 'in_app' AND preferences.notification_type IN ('', event.type)
-                  AND preferences.enabled IS NOT NULL
-                ORDER BY preferences.notification_type DESC
-                LIMIT 1
-            ) AS preference ON true
-            WHERE 'in_app' = ANY(recipient.channels) AND COALESCE(preference.enabled, true)
+            CROSS JOIN LATERAL tocsin_inbox_wanted(event.tenant_id, recipient.user_id, event.type) AS inbox
+            WHERE 'in_app' = ANY(recipient.channels) AND inbox.is_wanted
             ORDER BY event.tenant_id, recipient.user_id, fold, event.recorded_at DESC, event.id DESC
         ), inbox AS (
             INSERT INTO notifications (
@@ -203,15 +194,10 @@ def fan_out(
                         WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
                                                   notifications.source_event_id))
         ), target AS (
-            SELECT event.notification_id, event.tenant_id, event.template, recipient.*, way.channel, devices.id AS device_id,
-                   wording.id AS template_id,
-                   CASE
-                       WHEN event.template IS NOT NULL AND wording.id IS NULL THEN 'no_template'
-                       WHEN way.channel = 'email' AND recipient.email IS NULL THEN 'no_address'
-                       WHEN way.channel = 'sms' AND recipient.phone IS NULL THEN 'no_address'
-                       WHEN way.channel = 'push' AND devices.id IS NULL THEN 'no_address'
-                       ELSE ''
-                   END AS obstacle
+            SELECT event.notification_id, event.tenant_id, recipient.*, way.channel, devices.id AS device_id,
+                   wording.template_id,
+                   tocsin_obstacle(way.channel, event.template, wording.template_id, recipient.email, recipient.phone,
+                                   devices.id, recipient.user_id) AS obstacle
             FROM recipient
             JOIN event USING (place)
             CROSS JOIN LATERAL unnest(recipient.channels) AS way (channel)
@@ -221,14 +207,8 @@ def fan_out(
                 WHERE way.channel = 'push' AND tenant_id = event.tenant_id AND user_id = recipient.user_id AND enabled
                 OFFSET 0
             ) AS devices ON true
-            LEFT JOIN LATERAL (
-                SELECT templates.id
-                FROM templates
-                WHERE templates.tenant_id = event.tenant_id AND templates.name = event.template
-                  AND templates.channel = way.channel AND templates.is_active
-                ORDER BY tocsin_locale_distance(templates.locale, recipient.locale), templates.created_at
-                LIMIT 1
-            ) AS wording ON event.template IS NOT NULL
+            LEFT JOIN LATERAL tocsin_wording(event.tenant_id, event.template, way.channel, recipient.locale) AS wording
+                ON event.template IS NOT NULL
             WHERE way.channel <> 'in_app'
         ), record AS (
             INSERT INTO records (

@@ -92,17 +92,12 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             WHERE leased.audience_kind IN ('tenant', 'thread', 'scope') AND leased.after_user_id IS NULL
               AND progress.plan_id IS NULL
         ), target AS (
-            SELECT recipient.*, way.channel, devices.id AS device_id, wording.id AS template_id,
-                   CASE
-                       WHEN recipient.obstacle <> '' THEN recipient.obstacle
-                       WHEN leased.template IS NOT NULL AND way.channel <> 'in_app' AND wording.id IS NULL THEN 'no_template'
-                       WHEN way.channel = 'email' AND recipient.email IS NULL THEN 'no_address'
-                       WHEN way.channel = 'sms' AND recipient.phone IS NULL THEN 'no_address'
-                       WHEN way.channel = 'push' AND devices.id IS NULL THEN 'no_address'
-                       WHEN way.channel = 'in_app' AND recipient.user_id IS NULL THEN 'no_address'
-                       WHEN NOT preference.enabled THEN 'preference: in_app off'
-                       ELSE ''
-                   END AS skip_reason
+            SELECT recipient.*, way.channel, devices.id AS device_id, wording.template_id,
+                   COALESCE(
+                       NULLIF(recipient.obstacle, ''),
+                       NULLIF(tocsin_obstacle(way.channel, leased.template, wording.template_id, recipient.email,
+                                              recipient.phone, devices.id, recipient.user_id), ''),
+                       CASE WHEN NOT inbox.is_wanted THEN 'preference: in_app off' ELSE '' END) AS skip_reason
             FROM recipient
             JOIN leased USING (plan_id)
             CROSS JOIN LATERAL unnest(leased.plan_channels) AS way (channel)
@@ -112,32 +107,17 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                 WHERE way.channel = 'push' AND tenant_id = leased.tenant_id AND user_id = recipient.user_id AND enabled
                 OFFSET 0
             ) AS devices ON true
-            LEFT JOIN LATERAL (
-                SELECT templates.id
-                FROM templates
-                WHERE templates.tenant_id = leased.tenant_id AND templates.name = leased.template
-                  AND templates.channel = way.channel AND templates.is_active
-                ORDER BY tocsin_locale_distance(templates.locale, recipient.locale), templates.created_at
-                LIMIT 1
-            ) AS wording ON leased.template IS NOT NULL
-            LEFT JOIN LATERAL (
-                -- the other channels' preferences are for the gate, at the time of sending; the inbox has no other time than now
-                SELECT preferences.enabled
-                FROM preferences
-                WHERE preferences.tenant_id = leased.tenant_id AND preferences.user_id = recipient.user_id
-                  AND preferences.channel = 'in_app' AND preferences.notification_type IN ('', leased.notification_type)
-                  AND preferences.enabled IS NOT NULL
-                ORDER BY preferences.notification_type DESC
-                LIMIT 1
-            ) AS preference ON way.channel = 'in_app'
+            LEFT JOIN LATERAL tocsin_wording(leased.tenant_id, leased.template, way.channel, recipient.locale) AS wording
+                ON leased.template IS NOT NULL
+            LEFT JOIN LATERAL tocsin_inbox_wanted(leased.tenant_id, recipient.user_id, leased.notification_type) AS inbox
+                ON way.channel = 'in_app'
             WHERE NOT (leased.audience_kind = 'tenant' AND way.channel = 'in_app')
             UNION ALL
             SELECT leased.plan_id, 'everyone', 'tenant', NULL, NULL, NULL, NULL, '', '', 'in_app', NULL, NULL, ''
             FROM leased
             WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND 'in_app' = ANY(leased.plan_channels)
         ), verdict AS (
-            SELECT target.*, leased.notification_id, leased.tenant_id, leased.retry_max_attempts, leased.retry_backoff,
-                   leased.retry_base_ms, leased.trigger_depth, leased.send_at,
+            SELECT target.*, leased.notification_id, leased.tenant_id, leased.retry_max_attempts,
                    CASE
                        WHEN leased.cancelled_at IS NOT NULL THEN 'cancelled'
                        WHEN leased.expires_at <= tocsin_now() OR target.skip_reason <> '' THEN 'skipped'
@@ -181,12 +161,13 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                    COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
                    leased.thread_kind, leased.thread_id, leased.notification_id, words.title, words.message,
                    leased.expires_at, GREATEST(leased.accepted_at, leased.send_at) AS told_at, fold,
-                   jsonb_strip_nulls(jsonb_build_object('url', NULLIF(leased.payload_json ->> 'url', ''))) AS summary,
+                   tocsin_inbox_summary(leased.payload_json) AS summary,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
             FROM route
             JOIN leased USING (notification_id)
-            CROSS JOIN LATERAL (SELECT COALESCE(leased.thread_kind || chr(0x1f) || leased.thread_id,
-                                                leased.notification_id::text)) AS folding (fold)
+            CROSS JOIN LATERAL (
+                SELECT tocsin_inbox_fold(leased.thread_kind, leased.thread_id, leased.notification_id::text)
+            ) AS folding (fold)
             CROSS JOIN LATERAL (
                 SELECT words.title, words.message
                 FROM jsonb_to_recordset(leased.inbox) AS words (locale text, title text, message text)

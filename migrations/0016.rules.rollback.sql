@@ -1,0 +1,5 @@
+DROP FUNCTION tocsin_inbox_fold(text, text, text);
+DROP FUNCTION tocsin_inbox_summary(jsonb);
+DROP FUNCTION tocsin_inbox_wanted(uuid, uuid, text);
+DROP FUNCTION tocsin_obstacle(text, text, uuid, text, text, uuid, uuid);
+DROP FUNCTION tocsin_wording(uuid, text, text, text);
