@@ -1,4 +1,4 @@
-"""Rules that several statements follow are small SQL functions: the planner writes them into the statement, under its own rights."""
+"""Rules that several statements follow are small SQL functions, which the planner writes into the statement that calls them."""
 
 from typing import Any
 from uuid import UUID
