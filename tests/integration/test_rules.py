@@ -18,6 +18,10 @@ CALLS = {
     "tocsin_inbox_wanted": "FROM routes CROSS JOIN LATERAL tocsin_inbox_wanted(tenant_id, user_id, reason) WHERE is_wanted",
     "tocsin_inbox_summary": "FROM records WHERE tocsin_inbox_summary(payload_json) = '{}'",
     "tocsin_inbox_fold": "FROM records ORDER BY tocsin_inbox_fold(thread_kind, thread_id, notification_id::text)",
+    "tocsin_event_rule": "FROM domain_events CROSS JOIN LATERAL tocsin_event_rule(tenant_id, type)",
+    "tocsin_event_named": "FROM domain_events WHERE tocsin_event_named(data) = '{}'",
+    "tocsin_newcomers": """FROM domain_events CROSS JOIN LATERAL tocsin_newcomers(
+        tenant_id, thread_kind, thread_id, data, CASE WHEN outcome = '' THEN actor_user_id END)""",
 }
 
 

@@ -9,6 +9,7 @@ from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 
 from tocsin.store.domain_events_processed import CONSUMER
+from tocsin.store.rows import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +18,6 @@ class Known:
     event_id: str
     notification_id: UUID
     recorded_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event as the fan-out reads it, with the template its type names for the inbox."""
-
-    id: int
-    tenant_id: UUID
-    type: str
-    template: str | None
-    data: dict[str, Any]
 
 
 def find_known(conn: Connection[Any], tenant_id: UUID, names: list[tuple[str, str]]) -> Cursor[Known]:
@@ -66,7 +56,7 @@ def read_next(conn: Connection[Any], *, limit: int) -> list[Event]:
         conn.cursor(row_factory=class_row(Event))
         .execute(
             """
-            SELECT event.id, event.tenant_id, event.type, kind.template, event.data
+            SELECT event.id, event.tenant_id, event.type, kind.template, event.data, event.thread_kind, event.thread_id
             FROM domain_events_processed AS processed
             CROSS JOIN LATERAL (
                 SELECT *
@@ -92,7 +82,8 @@ def read_one(conn: Connection[Any], event_id: int) -> list[Event]:
         conn.cursor(row_factory=class_row(Event))
         .execute(
             """
-            SELECT domain_events.id, domain_events.tenant_id, domain_events.type, kind.template, domain_events.data
+            SELECT domain_events.id, domain_events.tenant_id, domain_events.type, kind.template, domain_events.data,
+                   domain_events.thread_kind, domain_events.thread_id
             FROM domain_events
             LEFT JOIN notification_types AS kind
                 ON kind.tenant_id = domain_events.tenant_id AND kind.name = domain_events.type

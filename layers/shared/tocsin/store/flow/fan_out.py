@@ -21,6 +21,33 @@ class FannedOut:
     finished: int
 
 
+def find_newcomers(conn: Connection[Any], event_ids: list[int]) -> dict[int, list[UUID]]:
+    """Who takes part in a thread from each of these events on, and did not before."""
+    found: dict[int, list[UUID]] = {one: [] for one in event_ids}
+    rows = conn.execute(
+        """
+        WITH event AS MATERIALIZED (
+            SELECT id, tenant_id, type, thread_kind, thread_id, actor_user_id, data
+            FROM domain_events
+            WHERE id = ANY(%(event_ids)s)
+        ), routing AS MATERIALIZED (
+            SELECT kind.tenant_id, kind.type, rule.subscribe_actor
+            FROM (SELECT DISTINCT tenant_id, type FROM event) AS kind
+            CROSS JOIN LATERAL tocsin_event_rule(kind.tenant_id, kind.type) AS rule
+        )
+        SELECT event.id, array_agg(newcomer.user_id)
+        FROM event
+        JOIN routing USING (tenant_id, type)
+        CROSS JOIN LATERAL tocsin_newcomers(
+            event.tenant_id, event.thread_kind, event.thread_id, tocsin_event_named(event.data),
+            CASE WHEN routing.subscribe_actor THEN event.actor_user_id END) AS newcomer
+        GROUP BY event.id
+        """,
+        {"event_ids": event_ids},
+    ).fetchall()
+    return found | dict(rows)
+
+
 def fan_out(
     conn: Connection[Any],
     events: list[dict[str, Any]],
@@ -35,7 +62,8 @@ def fan_out(
 
     At the cursor, an event with `most` recipients or more tells nobody yet: it becomes work of its own, and the cursor goes on.
     As that work (`page_of`), the next `most` recipients of the one event are told; its row remembers the last of them.
-    `events` are in order, numbered by `place` from 1."""
+    `events` are in order, numbered by `place` from 1, and can be told together. Of one that another of its thread follows,
+    `newcomers` are those who join by it, as far as they were known: if there are more by now, what comes after it is left."""
     rows = conn.execute(
         """
         WITH held AS (
@@ -48,33 +76,24 @@ def fan_out(
             FROM outbox
             WHERE id = %(page_of)s AND lease_token = %(lease_token)s
             FOR UPDATE
+        ), given AS MATERIALIZED (
+            SELECT given.place, given.inbox, given.newcomers, domain_events.*
+            FROM (SELECT FROM held UNION ALL SELECT FROM page) AS ours
+            CROSS JOIN jsonb_to_recordset(%(events)s) AS given (place integer, id bigint, inbox jsonb, newcomers uuid[])
+            JOIN domain_events USING (id)
+        ), routing AS MATERIALIZED (
+            -- once for each type, not for each event
+            SELECT kind.tenant_id, kind.type, rule.rules, rule.overrides, rule.subscribe_actor
+            FROM (SELECT DISTINCT tenant_id, type FROM given) AS kind
+            CROSS JOIN LATERAL tocsin_event_rule(kind.tenant_id, kind.type) AS rule
         ), batch AS (
-            SELECT given.place, given.inbox, domain_events.*,
-                   jsonb_strip_nulls(jsonb_build_object(
-                       'mention', domain_events.data -> 'mentions', 'review_requested', domain_events.data -> 'reviewers',
-                       'assign', domain_events.data -> 'assignees',
-                       'author', CASE WHEN jsonb_typeof(domain_events.data -> 'author') = 'string'
-                                      THEN jsonb_build_array(domain_events.data -> 'author') END)) AS named,
-                   tocsin_inbox_summary(domain_events.data) AS summary,
+            SELECT given.*, tocsin_event_named(given.data) AS named, tocsin_inbox_summary(given.data) AS summary,
                    routing.rules, routing.overrides, routing.subscribe_actor,
                    kind.template, COALESCE(kind.priority, 'normal') AS priority,
-                   domain_events.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at
-            FROM (SELECT FROM held UNION ALL SELECT FROM page) AS ours
-            CROSS JOIN jsonb_to_recordset(%(events)s) AS given (place integer, id bigint, inbox jsonb)
-            JOIN domain_events USING (id)
-            LEFT JOIN LATERAL (
-                -- the type itself, else the longest beginning of it
-                SELECT event_routing.rules, event_routing.overrides, event_routing.subscribe_actor
-                FROM event_routing
-                WHERE event_routing.tenant_id = domain_events.tenant_id
-                  AND (event_routing.event_type = domain_events.type
-                       OR right(event_routing.event_type, 1) = '*'
-                          AND starts_with(domain_events.type, left(event_routing.event_type, -1)))
-                ORDER BY event_routing.event_type = domain_events.type DESC, length(event_routing.event_type) DESC
-                LIMIT 1
-            ) AS routing ON true
-            LEFT JOIN notification_types AS kind
-                ON kind.tenant_id = domain_events.tenant_id AND kind.name = domain_events.type
+                   given.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at
+            FROM given
+            LEFT JOIN routing USING (tenant_id, type)
+            LEFT JOIN notification_types AS kind ON kind.tenant_id = given.tenant_id AND kind.name = given.type
         ), candidate AS MATERIALIZED (
             SELECT batch.place, audience.user_id, audience.reason, audience.is_muted
             FROM batch CROSS JOIN LATERAL tocsin_audience(
@@ -83,41 +102,23 @@ def fan_out(
             WHERE batch.rules IS NOT NULL AND batch.expires_at <= tocsin_now() IS NOT TRUE
         ), part AS MATERIALIZED (
             -- who is named or acts takes part from now on
-            SELECT batch.place, batch.tenant_id, batch.thread_kind, batch.thread_id, part.user_id, part.reason, part.rank
-            FROM batch CROSS JOIN LATERAL (
-                SELECT named.id AS user_id, role.reason,
-                       array_position(ARRAY['mention', 'review_requested', 'assign', 'author'], role.reason) AS rank
-                FROM jsonb_each(batch.named) AS role (reason, members)
-                CROSS JOIN LATERAL jsonb_array_elements_text(role.members) AS member (external_id)
-                CROSS JOIN LATERAL (
-                    -- LIMIT, here and below: one probe of the index each; as a join it would read the whole table
-                    SELECT id FROM users WHERE tenant_id = batch.tenant_id AND external_id = member.external_id LIMIT 1
-                ) AS named
-                UNION ALL
-                SELECT batch.actor_user_id, 'comment', 5
-                WHERE batch.actor_user_id IS NOT NULL AND batch.subscribe_actor
-            ) AS part
-            LEFT JOIN LATERAL (
-                SELECT true AS is_there
-                FROM notification_threads AS thread
-                WHERE thread.tenant_id = batch.tenant_id AND thread.user_id = part.user_id
-                  AND thread.thread_kind = batch.thread_kind AND thread.thread_id = batch.thread_id
-                LIMIT 1
-            ) AS known ON true
-            WHERE batch.thread_id IS NOT NULL AND batch.rules IS NOT NULL AND known.is_there IS NULL
+            SELECT batch.place, batch.tenant_id, batch.thread_kind, batch.thread_id, newcomer.*,
+                   newcomer.user_id <> ALL(batch.newcomers) AS is_unforeseen
+            FROM batch CROSS JOIN LATERAL tocsin_newcomers(
+                batch.tenant_id, batch.thread_kind, batch.thread_id, batch.named,
+                CASE WHEN batch.subscribe_actor THEN batch.actor_user_id END) AS newcomer
+            WHERE batch.rules IS NOT NULL
         ), progress AS (
             SELECT place, count(*) AS candidates, (array_agg(user_id ORDER BY user_id DESC))[1] AS last_user_id
             FROM candidate
             GROUP BY place
         ), reach AS (
-            -- an event whose thread has new participants since this batch began is for the next one, which knows them
-            SELECT COALESCE(min(batch.place), 2147483647) AS stale
-            FROM batch JOIN part USING (tenant_id, thread_kind, thread_id)
-            WHERE part.place < batch.place
+            -- somebody joins a thread whom the batch was not made for: what follows is for the next one, which knows them
+            SELECT COALESCE(min(place) FILTER (WHERE is_unforeseen), 2147483647) AS until FROM part
         ), event AS (
             SELECT batch.*, COALESCE(progress.candidates, 0) < %(most)s AS is_whole
             FROM batch CROSS JOIN reach LEFT JOIN progress USING (place)
-            WHERE batch.place < reach.stale
+            WHERE batch.place <= reach.until
         ), rule AS MATERIALIZED (
             SELECT event.place, rule.reason,
                    ARRAY(SELECT jsonb_array_elements_text(rule.channels)) AS channels
