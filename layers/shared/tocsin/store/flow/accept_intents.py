@@ -47,6 +47,7 @@ def reserve(
     return conn.cursor(row_factory=class_row(Reserved)).execute(
         """
         WITH intent AS (
+            -- What is asked, completed by its type; and what is wrong with it.
             SELECT *
             FROM jsonb_to_recordset(%(intents)s) AS intent (
                 n integer, notification_id uuid, idempotency_key text, request_fingerprint text,
@@ -93,6 +94,7 @@ def reserve(
             ) AS known ON true
             WHERE known.id IS NULL
         ), record AS (
+            -- What is promised: the record, the work of planning it, and that it counts.
             INSERT INTO records (
                 notification_id, tenant_id, notification_type, producer, mode, audience_kind, recipient_user_ids, audience,
                 payload_json, idempotency_key, request_fingerprint, request_id, trace_id, template, channels, priority,

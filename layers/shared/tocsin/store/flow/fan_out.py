@@ -67,6 +67,7 @@ def fan_out(
     rows = conn.execute(
         """
         WITH held AS (
+            -- Who: the events, if the cursor (or the page) is still ours, the rule of each, and the people it reaches.
             SELECT consumer
             FROM domain_events_processed
             WHERE consumer = %(consumer)s AND lease_token = %(lease_token)s AND %(page_of)s::uuid IS NULL
@@ -147,6 +148,7 @@ def fan_out(
             ORDER BY part.tenant_id, part.user_id, part.thread_kind, part.thread_id, part.rank, part.place
             ON CONFLICT (tenant_id, user_id, thread_kind, thread_id) DO NOTHING
         ), words AS MATERIALIZED (
+            -- What they see: one inbox row for each person and thread, in the words of the last event.
             SELECT event.place, words.locale, words.title, words.message
             FROM event CROSS JOIN LATERAL jsonb_to_recordset(event.inbox) AS words (locale text, title text, message text)
         ), arrival AS (
@@ -195,6 +197,8 @@ def fan_out(
                         WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
                                                   notifications.source_event_id))
         ), target AS (
+            -- What is owed: a record with a route for each other channel, work for each that nothing stands in the way of, and
+            -- work for an audience too large to be told at once.
             SELECT event.notification_id, event.tenant_id, recipient.*, way.channel, devices.id AS device_id,
                    wording.template_id,
                    tocsin_obstacle(way.channel, event.template, wording.template_id, recipient.email, recipient.phone,
@@ -252,6 +256,7 @@ def fan_out(
             ON CONFLICT (id) DO NOTHING  -- after a restore the cursor may pass it once more
             RETURNING id, tenant_id
         ), told AS (
+            -- Where we stand: what became of each event, and the place to go on from.
             SELECT event.id, count(recipient.user_id)::integer AS recipients
             FROM event LEFT JOIN recipient USING (place)
             GROUP BY event.id

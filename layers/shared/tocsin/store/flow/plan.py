@@ -17,6 +17,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
     rows = conn.execute(
         """
         WITH plan AS (
+            -- Who: the records under our lease, and the people (or the address, or everyone) that each is for.
             SELECT * FROM jsonb_to_recordset(%(plans)s) AS plan (
                 outbox_id uuid, plan_channels text[], inbox jsonb)
         ), leased AS (
@@ -92,6 +93,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             WHERE leased.audience_kind IN ('tenant', 'thread', 'scope') AND leased.after_user_id IS NULL
               AND progress.plan_id IS NULL
         ), target AS (
+            -- What is owed: a route for each recipient and channel, and work for each that nothing stands in the way of.
             SELECT recipient.*, way.channel, devices.id AS device_id, wording.template_id,
                    COALESCE(
                        NULLIF(recipient.obstacle, ''),
@@ -156,6 +158,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             FROM route JOIN leased USING (notification_id)
             WHERE route.status = 'pending'
         ), arrival AS (
+            -- What they see: one inbox row for each person and thread.
             SELECT DISTINCT ON (tenant_id, user_id, fold)
                    route.tenant_id, route.user_id, leased.notification_type,
                    COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
@@ -204,6 +207,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                         WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
                                                   notifications.source_event_id))
         ), finished AS (
+            -- Where we stand: the plan is done, or goes on after its last recipient.
             DELETE FROM outbox
             USING leased LEFT JOIN progress USING (plan_id)
             WHERE outbox.id = leased.plan_id AND COALESCE(progress.members, 0) < %(page_size)s
