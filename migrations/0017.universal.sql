@@ -1,4 +1,4 @@
--- depends: 0015.crowds
+-- depends: 0016.rules
 -- Whatever kind of work is given up on, its dead letter keeps what a replay needs: the work as it was, and what was tried.
 ALTER TABLE dead_letters
     ADD COLUMN queue text NOT NULL DEFAULT '',

@@ -21,7 +21,11 @@ def claim_plans(conn: Connection[Any], ids: list[UUID], *, token: UUID) -> list[
     return [Planning(work[one], record) for one, record in flow.load_plans(conn, ids, lease_token=token)]
 
 
+def claim_one(conn: Connection[Any], ids: list[UUID], *, token: UUID, kind: str) -> Work | None:
+    return flow.claim(conn, ids, lease_token=token, lease=LEASE, limit=1, only=[kind]).fetchone()
+
+
 def claim_page(conn: Connection[Any], ids: list[UUID], *, token: UUID) -> Page | None:
     """One page of a large audience."""
-    found = flow.claim(conn, ids, lease_token=token, lease=LEASE, limit=1, only=["fanout"]).fetchone()
+    found = claim_one(conn, ids, token=token, kind="fanout")
     return HANDLERS["fanout"].make(found) if found else None

@@ -1,12 +1,12 @@
 """What happened and who cares: events as producers tell them; routing, watches and subscriptions as the API makes them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid4
 
 from psycopg import Connection
 
-from tests.claiming import claim_page
+from tests.claiming import claim_one
 from tests.crash.waiting import wait_until
 from tests.world import TENANT, World
 from tocsin.audience import fan_out
@@ -17,7 +17,9 @@ from tocsin.foundation.ids import uuid7
 from tocsin.intake.accept_events import Recorded, Told, record_events
 from tocsin.intake.accept_intents import Sender
 from tocsin.intake.cloud_events import CloudEvent
+from tocsin.outbox import dispatch as dispatching
 from tocsin.store import domain_events, domain_events_processed, event_routing, notification_threads, preferences, watches
+from tocsin.store.flow import fan_out as statements
 
 REASONS = ["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
 TYPE = "issue.commented"
@@ -158,8 +160,9 @@ def tell_page(world: World, conn: Connection[Any] | None = None) -> ToldPage | N
     """Tell one page of a large audience, if one waits and is free."""
     conn, token = conn or world.worker, uuid4()
     waiting = [row["id"] for row in world.rows("SELECT id FROM outbox WHERE source_kind = 'fanout' ORDER BY id")]
-    page = claim_page(conn, waiting, token=token)
-    return ToldPage(fan_out.fan_out_page(conn, page, lease_token=token)) if page else None
+    work = claim_one(conn, waiting, token=token, kind="fanout")
+    hold = replace(world.worker_policy().take_hold(), lease_token=token)
+    return ToldPage(dispatching._handle(conn, "fanout", [work], None, hold)) if work else None
 
 
 def fan_out_once(world: World, conn: Connection[Any] | None = None, *, batches: int = 1_000) -> FannedOut:
@@ -185,7 +188,7 @@ class Visit:
         assert place is not None
         self.events = domain_events.read_next(self.conn, limit=1 if place.claim_count > 1 else fan_out.BATCH)
 
-    def tell(self) -> domain_events.FannedOut:
+    def tell(self) -> statements.FannedOut:
         return fan_out._tell(self.conn, self.events, self.token)
 
 

@@ -157,14 +157,14 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
     {
         "intake": ["authenticate.authenticate", "accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
         "intake_queue": ["accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
-        "dispatch": ["dispatch._take", "routes.plan", "open.open_attempts", "ses/sns in tocsin.channels", "settle._record"],
+        "dispatch": ["dispatch._take", "flow.plan", "open.open_attempts", "ses/sns in tocsin.channels", "settle._record"],
         "dispatch_in_trouble": [
             "open.open_attempts",
             "tocsin.channels",
             "lanes.close",
             "sqs in tocsin.foundation.work_queue._send",
         ],
-        "plan_queue": ["dispatch._take", "routes.plan", "sqs in tocsin.foundation.work_queue._send"],
+        "plan_queue": ["dispatch._take", "flow.plan", "sqs in tocsin.foundation.work_queue._send"],
         "email_queue": ["dispatch._take", "open.open_attempts", "ses/sns in tocsin.channels", "settle._record"],
         "dispatch_by_lanes_that_recover": [
             "lanes.take_probes",

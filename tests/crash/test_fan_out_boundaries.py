@@ -18,7 +18,7 @@ from tocsin.audience import fan_out
 CHUNKS = 2
 MOST_BOUNDARIES = 200
 THREAD = {"kind": "issue", "id": "1"}
-TELLING = "after postgres in tocsin.store.domain_events.fan_out"
+TELLING = "after postgres in tocsin.store.flow.fan_out.fan_out"
 HINT = {"Records": [{"messageId": "hint", "body": '{"v":1,"ids":[],"fanout":true}'}]}
 
 
@@ -137,7 +137,7 @@ def test_the_boundaries_are_where_the_design_has_them(site: Site) -> None:
 
     assert not ending.error, ending.error
     exchanges = [
-        "domain_events_processed.claim", "domain_events.read_next", "domain_events.fan_out",
+        "domain_events_processed.claim", "domain_events.read_next", "flow.fan_out",
         "domain_events_processed.release", "dispatch._take", "open.open_attempts", "ses/sns in tocsin.channels", "settle._record",
     ]  # fmt: skip
     first = [next((n for n, name in enumerate(ending.crossed) if one in name), None) for one in exchanges]

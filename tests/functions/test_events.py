@@ -19,7 +19,7 @@ from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access.key_format import SCOPES
 from tocsin.intake.accept_events import _row
 from tocsin.intake.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED
-from tocsin.store import domain_events
+from tocsin.store.flow import accept_events
 
 DATA: dict[str, Any] = {
     "scope": "repo:7",
@@ -410,7 +410,7 @@ def test_the_same_event_in_flight_elsewhere_is_409_and_says_when_to_come_back(wo
     holder = world.connect("tocsin_app")
     holder.execute("BEGIN")
     holder.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
-    domain_events.insert_unless_known(
+    accept_events.insert_unless_known(
         holder,
         [_row(0, told("e-1", source="/repos/7"))],
         tenant_id=TENANT,

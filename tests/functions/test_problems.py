@@ -10,7 +10,7 @@ import pytest
 from tests.functions.doors import Answer, Api, intent
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.intake.accept_intents import _row
-from tocsin.store import records
+from tocsin.store.flow import accept_intents
 from tocsin.store.migrations import EXPECTED
 
 INSIDES = re.compile(
@@ -111,7 +111,7 @@ def test_a_key_in_flight_elsewhere_is_409_and_says_when_to_come_back(world: Worl
     holder = world.connect("tocsin_app")
     holder.execute("BEGIN")
     holder.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
-    records.reserve(
+    accept_intents.reserve(
         holder,
         [_row(0, world.asked(key="k-1"))],
         tenant_id=TENANT,

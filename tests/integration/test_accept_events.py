@@ -14,7 +14,7 @@ from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation import aws
 from tocsin.intake.accept_events import Told, _row, record_events
 from tocsin.intake.accept_intents import KeyInFlight, RateExceeded, Sender
-from tocsin.store import domain_events
+from tocsin.store.flow import accept_events
 
 FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'
 
@@ -130,7 +130,7 @@ def test_an_event_in_flight_elsewhere_is_waited_for_and_then_said_to_be_in_fligh
 
 def _insert_without_committing(conn: psycopg.Connection[Any], one: Told) -> None:
     conn.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
-    domain_events.insert_unless_known(
+    accept_events.insert_unless_known(
         conn, [_row(0, one)], tenant_id=TENANT, mode="live", request_id="", trace_id="", rate_subject="other", rate_limit=9
     )
 

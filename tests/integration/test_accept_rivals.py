@@ -10,6 +10,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.intake import accept_intents
 from tocsin.intake.accept_intents import Accepted, Asked, KeyInFlight, RateExceeded
 from tocsin.store import records
+from tocsin.store.flow import accept_intents as statements
 
 
 def test_twenty_at_once_with_one_key_make_one_record_and_give_one_answer(world: World) -> None:
@@ -76,7 +77,7 @@ def _hold(world: World, asked: Asked) -> object:
     conn = world.connect("tocsin_app")
     conn.execute("BEGIN")
     conn.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
-    records.reserve(
+    statements.reserve(
         conn,
         [accept_intents._row(0, asked)],
         tenant_id=TENANT,

@@ -1,8 +1,8 @@
 """An event for a crowd is told page by page beside the cursor: each person once, whatever breaks in between."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from types import ModuleType
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -33,6 +33,7 @@ from tests.world import LEASE, OTHER_TENANT, World
 from tocsin.audience import fan_out
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store import domain_events
+from tocsin.store.flow import fan_out as statements
 from tocsin.store.rows import Page
 
 PAST_LEASE = LEASE + timedelta(seconds=1)
@@ -315,7 +316,7 @@ def test_events_of_many_threads_are_told_with_one_statement(world: World, monkey
     happen_together(
         world, [{"thread": {"kind": "issue", "id": str(n)}, "actor": people[n % 20], "mentions": people} for n in range(100)]
     )
-    told = _counting(domain_events.fan_out, monkeypatch)
+    told = _counting(statements, "fan_out", monkeypatch)
 
     fan_out_all(world)
 
@@ -329,7 +330,7 @@ def test_a_lively_thread_costs_no_more_than_a_few_looks_at_each_event(world: Wor
     route(world)
     people = sorted(_everyone(world))
     happen_together(world, [{"thread": {"kind": "issue", "id": "1"}, "actor": person} for person in people])
-    read = _counting(domain_events.read_next, monkeypatch)
+    read = _counting(domain_events, "read_next", monkeypatch)
 
     fan_out_all(world)
 
@@ -339,15 +340,15 @@ def test_a_lively_thread_costs_no_more_than_a_few_looks_at_each_event(world: Wor
     assert sum(len(events) for events in read) <= 5 * 60
 
 
-def _counting(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def _counting(module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a function of the store answers from now on."""
-    answers: list[Any] = []
+    function, answers = getattr(module, name), list[Any]()
 
     def counted(*args: Any, **options: Any) -> Any:
         answers.append(function(*args, **options))
         return answers[-1]
 
-    monkeypatch.setattr(domain_events, function.__name__, counted)
+    monkeypatch.setattr(module, name, counted)
     return answers
 
 

@@ -32,6 +32,7 @@ from tocsin.outbox.dispatch import fan_out_waiting
 from tocsin.outbox.sweep import sweep
 from tocsin.outbox.worker import BATCH_SIZE
 from tocsin.store import domain_events_processed
+from tocsin.store.flow.set_aside import set_aside
 
 PAST_LEASE = fan_out.LEASE + timedelta(seconds=1)
 FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'
@@ -151,9 +152,7 @@ def test_a_worker_that_lost_its_lease_to_one_still_at_work_moves_nothing_for_it(
 
     late = asleep.tell()
     domain_events_processed.release(asleep.conn, lease_token=asleep.token)
-    is_buried = domain_events_processed.set_aside(
-        asleep.conn, asleep.events[0].id, lease_token=asleep.token, tries=3, message="late", hint=""
-    )
+    is_buried = set_aside(asleep.conn, asleep.events[0].id, lease_token=asleep.token, tries=3, message="late", hint="")
 
     assert (late.moved, is_buried, cursor(waiting), waiting.dead_letters()) == (False, False, held, [])
     assert successor.tell().moved

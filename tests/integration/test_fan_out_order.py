@@ -14,6 +14,7 @@ from tocsin.audience import fan_out
 from tocsin.intake import accept_events
 from tocsin.intake.accept_events import Told
 from tocsin.store import domain_events
+from tocsin.store.flow import accept_events as statements
 
 READABLE = "AND domain_events.txid < pg_snapshot_xmin(pg_current_snapshot())"
 PLACE = "(domain_events.txid, domain_events.id) > (processed.last_txid, processed.last_event_id)"
@@ -43,7 +44,7 @@ class Producer:
 
 
 def _insert(conn: Connection[Any], one: Told) -> None:
-    domain_events.insert_unless_known(
+    statements.insert_unless_known(
         conn,
         [accept_events._row(0, one)],
         tenant_id=TENANT,

@@ -3,14 +3,14 @@
 import inspect
 import re
 
-from tocsin.store import domain_events, routes
+from tocsin.store.flow import fan_out, plan
 
 _FOLD = re.compile(r"ON CONFLICT \(tenant_id, user_id, thread_kind, thread_id\).*?DO UPDATE(.*?)\n        \), ", re.DOTALL)
 _ORDER = re.compile(r"FROM arrival[^\n]*\n\s+ORDER BY ([a-z_, ]+?)  --")
 
 
 def _statements() -> list[str]:
-    return [inspect.getsource(one) for one in (routes.plan, domain_events.fan_out)]
+    return [inspect.getsource(one) for one in (plan.plan, fan_out.fan_out)]
 
 
 def test_planning_and_the_fan_out_fold_into_a_row_in_the_same_way() -> None:

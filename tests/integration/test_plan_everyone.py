@@ -9,7 +9,8 @@ from tests.claiming import claim_plans
 from tests.world import LEASE, OTHER_TENANT, TENANT, World
 from tocsin.audience import plan
 from tocsin.outbox.dispatch import dispatch
-from tocsin.store import routes
+from tocsin.store.flow import plan as statements
+from tocsin.store.rows import Plan, Planned
 
 EVERYONE = {"kind": "tenant"}
 
@@ -23,14 +24,13 @@ def _populate(world: World, count: int) -> None:
     )
 
 
-def _plan_page(world: World, *, page_size: int) -> routes.Planned:
+def _plan_page(world: World, *, page_size: int) -> Planned:
     """One page, as a worker does it: claim, plan, nothing else."""
     token = uuid4()
     (claimed,) = claim_plans(world.worker, world.due(), token=token)
-    planned = routes.Plan(
-        claimed.outbox_id, plan.channels_of(claimed), [{"locale": "default", "title": "title", "message": "message"}]
-    )
-    return routes.plan(world.worker, [planned], lease_token=token, page_size=page_size)
+    words = [{"locale": "default", "title": "title", "message": "message"}]
+    planned = Plan(claimed.work.id, plan.channels_of(claimed.record), words)
+    return statements.plan(world.worker, [planned], lease_token=token, page_size=page_size)
 
 
 def test_two_thousand_five_hundred_users_are_planned_in_three_pages_that_survive_a_crash_in_between(world: World) -> None:

@@ -22,6 +22,11 @@ class Module:
         return self.path.startswith(f"{LAYER}/store/")
 
     @property
+    def is_flow(self) -> bool:
+        """Whether it has statements across tables, and so a step's name and no table's."""
+        return self.path.startswith(f"{LAYER}/store/flow/")
+
+    @property
     def room(self) -> str:
         """The folder of the layer it stands in; of a door, `functions`."""
         parts = self.path.removeprefix(f"{LAYER}/").split("/")

@@ -10,12 +10,14 @@ import psycopg
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
+from tocsin.audience import reach
 from tocsin.content import inbox_text
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.foundation.due import Due
 from tocsin.store import domain_events, domain_events_processed, outbox
-from tocsin.store.domain_events import Event
-from tocsin.store.rows import Page
+from tocsin.store.flow import fan_out as statements
+from tocsin.store.flow import set_aside
+from tocsin.store.rows import Event, Page
 
 BATCH = 200  # events in one transaction
 MOST_IN_BATCH = 1_000  # recipients of an event that is told at once; one that has more becomes work of its own
@@ -43,7 +45,7 @@ def fan_out(
     """Go on from the cursor until nothing is left to read or the time is up. A repetition brings the same token."""
     lease_token = lease_token or uuid4()
     due: list[Due] = []
-    reach = BATCH  # how many to look at: few after a batch that was cut short, by a thread whose participants become more
+    look = BATCH  # at how many events
     careful = 0  # events to take one at a time, after a batch that failed
     while True:
         place = domain_events_processed.claim(conn, lease_token=lease_token, lease=LEASE)
@@ -51,7 +53,7 @@ def fan_out(
             # Whoever has the cursor looks once more after letting go of it, and so sees what we came for.
             return FannedOut(due, look_again=False)
         careful = BATCH if place.claim_count > 1 else max(0, careful - 1)
-        events = domain_events.read_next(conn, limit=1 if careful > 0 else reach)
+        events = domain_events.read_next(conn, limit=1 if careful > 0 else look)
         if not events or not has_time() or len(due) >= most_due:
             domain_events_processed.release(conn, lease_token=lease_token)
             return FannedOut(due, look_again=domain_events_processed.ask_for_another_look(conn))
@@ -67,7 +69,7 @@ def fan_out(
             log.warning("lost the cursor before moving it; told nobody")
             return FannedOut(due, look_again=False)
         due += made.due
-        reach = min(BATCH, max(2, 2 * made.finished))
+        look = reach.next_look(len(events), made.finished, most=BATCH)
 
 
 def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> list[Due]:
@@ -76,9 +78,9 @@ def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> lis
     A page that cannot be told is tried again, three times in all; then whoever claims it buries what is left of the event."""
     events = domain_events.read_one(conn, page.event_id)
     try:
-        made = domain_events.fan_out(
+        made = statements.fan_out(
             conn,
-            _batch(conn, events),
+            _batch(conn, events, {}),
             most=PAGE,
             page_of=page.outbox_id,
             after_user_id=page.after_user_id,
@@ -93,19 +95,30 @@ def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> lis
     return made.due
 
 
-def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> domain_events.FannedOut:
-    return domain_events.fan_out(conn, _batch(conn, events), most=MOST_IN_BATCH, lease_token=lease_token, lease=LEASE)
+def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> statements.FannedOut:
+    """Tell as many of them as can be told together; the rest is for the next batch."""
+    followed = reach.followed(events)
+    newcomers = statements.find_newcomers(conn, followed) if followed else {}
+    batch = _batch(conn, events[: reach.how_far(events, newcomers)], newcomers)
+    return statements.fan_out(conn, batch, most=MOST_IN_BATCH, lease_token=lease_token, lease=LEASE)
 
 
-def _batch(conn: Connection[Any], events: list[Event]) -> list[dict[str, Any]]:
+def _batch(conn: Connection[Any], events: list[Event], newcomers: dict[int, list[UUID]]) -> list[dict[str, Any]]:
     """As many of them as there is time to find words for: the rest is for the next round."""
     words = inbox_text.of_events(conn, events)
-    return [{"place": n, "id": one.id, "inbox": inbox} for n, (one, inbox) in enumerate(zip(events, words, strict=False), 1)]
+    return [
+        {"place": n, "id": one.id, "inbox": inbox, "newcomers": _text(newcomers.get(one.id))}
+        for n, (one, inbox) in enumerate(zip(events, words, strict=False), 1)
+    ]
+
+
+def _text(ids: list[UUID] | None) -> list[str] | None:
+    return None if ids is None else [str(one) for one in ids]
 
 
 def _set_aside(conn: Connection[Any], event: Event, lease_token: UUID) -> None:
     log.error("event set aside", extra={"event": event.id, "tries": MAX_TRIES})
-    domain_events_processed.set_aside(
+    set_aside.set_aside(
         conn,
         event.id,
         lease_token=lease_token,

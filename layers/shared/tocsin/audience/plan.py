@@ -6,7 +6,8 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.content import inbox_text
-from tocsin.store import outbox, routes
+from tocsin.store import outbox
+from tocsin.store.flow import plan as statements
 from tocsin.store.rows import Plan, Planned, Planning, Unplanned
 
 PAGE_SIZE = 1_000
@@ -25,7 +26,7 @@ def plan(conn: Connection[Any], claimed: list[Planning], *, lease_token: UUID) -
         outbox.release(conn, list(later), lease_token=lease_token)
     planned = [one for one in claimed if one.work.id not in later]
     plans = [Plan(one.work.id, channels_of(one.record), inbox.get(one.work.id, [])) for one in planned]
-    return routes.plan(conn, plans, lease_token=lease_token, page_size=PAGE_SIZE)
+    return statements.plan(conn, plans, lease_token=lease_token, page_size=PAGE_SIZE)
 
 
 def portions(claimed: list[Planning]) -> list[list[Planning]]:

@@ -14,8 +14,7 @@ from psycopg import Connection
 
 from tocsin.content import plain, render
 from tocsin.store import templates
-from tocsin.store.domain_events import Event
-from tocsin.store.rows import Planning
+from tocsin.store.rows import Event, Planning
 from tocsin.store.templates import TemplateRow
 
 ROUND_SECONDS = 2.0  # of the processor

@@ -12,6 +12,7 @@ from tocsin.foundation.database import tenant_round_trip
 from tocsin.intake.accept_intents import Allowance, Sender, refusals
 from tocsin.intake.cloud_events import CloudEvent
 from tocsin.store import domain_events
+from tocsin.store.flow import accept_events as statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def record_events(
 ) -> tuple[list[Recorded], Allowance]:
     """Record each event that is new, in order; then hint at the fan-out. One round trip when every event is new."""
     with refusals("domain_events"), tenant_round_trip(conn, sender.tenant_id):
-        cursor = domain_events.insert_unless_known(
+        cursor = statements.insert_unless_known(
             conn,
             [_row(n, one) for n, one in enumerate(told)],
             tenant_id=sender.tenant_id,

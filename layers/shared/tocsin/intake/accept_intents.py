@@ -17,6 +17,7 @@ from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.intents import AddressAudience, Intent, ScopeAudience
 from tocsin.store import rate_limits, records
+from tocsin.store.flow import accept_intents as statements
 
 FARTHEST_SEND = timedelta(days=365)
 
@@ -150,12 +151,12 @@ def _reserve(
     window: timedelta,
     *,
     release: list[str] | None = None,
-) -> list[records.Reserved]:
+) -> list[statements.Reserved]:
     """One round trip: reserve what is free and count it, after releasing keys whose reservations have run out."""
     with refusals("records"), tenant_round_trip(conn, sender.tenant_id):
         if release:
             records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
-        reserved = records.reserve(
+        reserved = statements.reserve(
             conn,
             rows,
             tenant_id=sender.tenant_id,
@@ -170,7 +171,7 @@ def _reserve(
     return reserved.fetchall()
 
 
-def _is_free(reserved: records.Reserved, holder: records.Reservation | None) -> bool:
+def _is_free(reserved: statements.Reserved, holder: records.Reservation | None) -> bool:
     """Whether what stood in the way has run out, or has been released since."""
     return holder.is_expired if holder else not reserved.is_refused
 
@@ -181,7 +182,7 @@ def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, r
     return {one.idempotency_key: one for one in found}
 
 
-def _end(asked: Asked, reserved: records.Reserved, known: dict[str, records.Reservation]) -> End:
+def _end(asked: Asked, reserved: statements.Reserved, known: dict[str, records.Reservation]) -> End:
     if reserved.accepted_at is not None:
         return Accepted(asked.notification_id, reserved.accepted_at, is_replay=False)
     first = known.get(asked.idempotency_key)
@@ -193,7 +194,7 @@ def _end(asked: Asked, reserved: records.Reserved, known: dict[str, records.Rese
     return Accepted(first.notification_id, first.accepted_at, is_replay=first.notification_id != asked.notification_id)
 
 
-def _refusal(reserved: records.Reserved) -> Refused:
+def _refusal(reserved: statements.Reserved) -> Refused:
     if reserved.unknown_user_ids:
         return UnknownUsers(reserved.unknown_user_ids)
     if reserved.unknown_template:
@@ -203,7 +204,9 @@ def _refusal(reserved: records.Reserved) -> Refused:
     return MissingVariables(reserved.missing_variables or [])
 
 
-def _hint(tenant_id: UUID, asked: list[Asked], reserved: list[records.Reserved], known: dict[str, records.Reservation]) -> None:
+def _hint(
+    tenant_id: UUID, asked: list[Asked], reserved: list[statements.Reserved], known: dict[str, records.Reservation]
+) -> None:
     """Announce what was taken; a repetition too, where the first try may have ended between its commit and its hint."""
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:

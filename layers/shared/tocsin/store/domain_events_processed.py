@@ -76,37 +76,3 @@ def seconds_behind(conn: Connection[Any]) -> float | None:
         {"consumer": CONSUMER},
     ).fetchone()
     return float(row[0]) if row else None
-
-
-def set_aside(conn: Connection[Any], event_id: int, *, lease_token: UUID, tries: int, message: str, hint: str) -> bool:
-    """Bury an event as a dead letter and move the cursor past it, in one statement. False: the cursor is not ours any more."""
-    row = conn.execute(
-        """
-        WITH moved AS (
-            UPDATE domain_events_processed
-            SET last_event_id = domain_events.id, last_txid = domain_events.txid, claim_count = 0, updated_at = tocsin_now()
-            FROM domain_events
-            WHERE consumer = %(consumer)s AND lease_token = %(lease_token)s AND domain_events.id = %(event_id)s
-            RETURNING domain_events.*
-        ), outcome AS (
-            UPDATE domain_events SET outcome = 'dead_letter' FROM moved WHERE domain_events.id = moved.id
-        ), letter AS (
-            INSERT INTO dead_letters (
-                id, tenant_id, source_kind, outbox_id, notification_id, final_attempt_count, max_attempts,
-                failure_classification, failure_message, recovery_hint, created_at)
-            SELECT tocsin_uuid7(), tenant_id, 'fanout', notification_id, notification_id, %(tries)s, %(tries)s,
-                   'poison', %(message)s, %(hint)s, tocsin_now()
-            FROM moved
-        )
-        SELECT id FROM moved
-        """,
-        {
-            "consumer": CONSUMER,
-            "lease_token": lease_token,
-            "event_id": event_id,
-            "tries": tries,
-            "message": message,
-            "hint": hint,
-        },
-    ).fetchone()
-    return row is not None

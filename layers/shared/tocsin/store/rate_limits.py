@@ -1,4 +1,4 @@
-"""How many requests a subject made in a minute. The limit is a CHECK: what is above it cannot commit (see records.reserve)."""
+"""How many requests a subject made in a minute. The limit is a CHECK: what is above it cannot commit (flow.accept_intents)."""
 
 from datetime import timedelta
 from typing import Any

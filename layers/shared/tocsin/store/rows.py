@@ -166,6 +166,19 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """An event as the fan-out reads it, with the template its type names for the inbox."""
+
+    id: int
+    tenant_id: UUID
+    type: str
+    template: str | None
+    data: dict[str, Any]
+    thread_kind: str | None
+    thread_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """What is due on a queue, in the order in which to take it; and where the walk over the tenants ended (None: at the end)."""
 

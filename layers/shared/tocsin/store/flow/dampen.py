@@ -164,12 +164,7 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
                 max_attempts, next_attempt_at, resolved_email, resolved_locale, created_at, updated_at, template_id)
             SELECT digest_id, 'email-' || user_id, tenant_id, 'email', recipient_ref, user_id, 'pending', audience_reason,
                    digest_outbox_id, retry_max_attempts, opens_at, resolved_email, resolved_locale, tocsin_now(), tocsin_now(),
-                   (SELECT templates.id
-                    FROM templates
-                    WHERE templates.tenant_id = source.tenant_id AND templates.name = 'digest'
-                      AND templates.channel = 'email' AND templates.is_active
-                    ORDER BY tocsin_locale_distance(templates.locale, source.resolved_locale), templates.created_at
-                    LIMIT 1)
+                   (SELECT template_id FROM tocsin_wording(source.tenant_id, 'digest', 'email', source.resolved_locale))
             FROM source
         ), work AS (
             INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
