@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIRED = {"EmailFrom": "notifications@example.com"}
 STACK = "AWS::CloudFormation::Stack"
 _NOTHING = object()
+_PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
 
 class _Region:
@@ -121,6 +123,12 @@ def of_type(template: Template, kind: str) -> dict[str, dict[str, Any]]:
     return {name: one.get("Properties", {}) for name, one in template["Resources"].items() if one["Type"] == kind}
 
 
+def templates(template: Template) -> dict[str, Template]:
+    """A settled template and those of its nested stacks, each with what to call its parts by."""
+    nested = {f"{name}.": stack["Template"] for name, stack in template["Stacks"].items()}
+    return {"": template, **nested}
+
+
 def named(value: Any) -> str | None:
     """The logical id that a reference names."""
     if isinstance(value, dict) and "Ref" in value:
@@ -165,10 +173,16 @@ class _Settling:
         if "Fn::FindInMap" in node:
             table, first, second = self.settle(node["Fn::FindInMap"])
             return self._mappings[table][first][second]
+        if isinstance(node.get("Fn::Sub"), str):
+            return {"Fn::Sub": _PLACEHOLDER.sub(self._filled_in, node["Fn::Sub"])}
         if "Ref" in node:
             return _NOTHING if node["Ref"] == "AWS::NoValue" else self._values.get(node["Ref"], node)
         pairs = {key: self.settle(part) for key, part in node.items()}
         return {key: part for key, part in pairs.items() if part is not _NOTHING}
+
+    def _filled_in(self, placeholder: re.Match[str]) -> str:
+        value = self._values.get(placeholder[1])
+        return str(value) if isinstance(value, str | int) else placeholder[0]
 
     def _decided(self, test: dict[str, Any]) -> bool:
         ((function, argument),) = test.items()
