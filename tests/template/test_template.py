@@ -20,6 +20,7 @@ VARIANTS = {
     "with a database of your own": {
         "ExistingDatabaseHost": "db.example.com",
         "ExistingDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:mine",
+        "ExistingDatabaseSecretKeyArn": "arn:aws:kms:us-east-1:account:key/mine",
         "ExistingSubnetIds": "subnet-1,subnet-2",
         "ExistingSecurityGroupId": "sg-1",
     },
@@ -65,7 +66,8 @@ def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
     made = {resource["Type"].split("::")[1] for resource in template["Resources"].values()}
     variables = template["Resources"]["IntakeFunction"]["Properties"]["Environment"]["Variables"]
 
-    assert not made & {"EC2", "RDS"}
+    assert not made & {"EC2", "RDS", "CloudFormation"}
+    assert template["Stacks"] == {}
     assert variables["DATABASE_HOST"] == "db.example.com"
 
 
