@@ -30,8 +30,9 @@ format: install-test ## lay the code out
 	@$(BIN)/ruff check --fix -q .
 	@$(BIN)/ruff format -q .
 
-validate: install-build ## is template.yaml valid?
+validate: install-build ## are template.yaml and network.yaml valid?
 	@$(BIN)/sam validate --lint
+	@$(BIN)/sam validate --lint --template network.yaml
 
 # Compiled here because Lambda cannot: its folders are read-only, so without .pyc files every cold start compiles all again.
 # The C sources that some packages ship beside what was compiled from them are 7 MB that nothing reads.

@@ -11,6 +11,7 @@ import yaml
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
 STACK = "tocsin-local"
+STACK_TYPE = "AWS::CloudFormation::Stack"
 NO_VALUE = object()
 PSEUDO_PARAMETERS: dict[str, Any] = {
     "AWS::AccountId": ACCOUNT,
@@ -133,6 +134,8 @@ class Evaluator:
     def _resource(self, name: str, attribute: str, made_up: str) -> str:
         if name not in self._document["Resources"]:
             raise TemplateError(f"a reference leads to {name}, which is neither a resource nor a parameter")
+        if attribute.startswith("Outputs.") and (name, attribute) not in self._identities:
+            raise TemplateError(f"a reference leads to {name}.{attribute}, which that stack does not give")
         # What exists only in AWS (a role, a subnet, an alarm) still gets a recognisable name.
         return self._identities.get((name, attribute), made_up)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from devstack import intrinsics
+from devstack import intrinsics, nested
 from devstack.declared import (
     Cors,
     CustomResource,
@@ -49,7 +49,7 @@ def read(path: Path, parameters: Mapping[str, str], known: Identities, *, endpoi
     if unknown:
         raise TemplateError(f"{path.name} has no parameter {', '.join(sorted(unknown))}")
     plain = Evaluator(document, parameters, known)
-    names = predictable(document["Resources"], plain, endpoint)
+    names = predictable(document["Resources"], plain, endpoint) | nested.outputs(path.parent, document["Resources"], plain)
     return _Reader(path.parent, document, Evaluator(document, parameters, {**names, **known})).declared()
 
 

@@ -1,12 +1,10 @@
-"""The door for managing users, devices, keys, templates, types, suppressions, providers, and who hears of what."""
+"""The door for managing users, devices, templates, types, suppressions, and who hears of what."""
 
 from tocsin.api import (
     about,
-    api_keys,
     devices,
     event_routing,
     notification_types,
-    providers,
     suppressions,
     templates,
     user_tokens,
@@ -19,14 +17,12 @@ handler = door(
     [
         *users.ENDPOINTS,
         *devices.ENDPOINTS,
-        *api_keys.ENDPOINTS,
         *event_routing.ENDPOINTS,
         *watches.ENDPOINTS,
         *user_tokens.ENDPOINTS,
         *templates.ENDPOINTS,
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
-        *providers.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )

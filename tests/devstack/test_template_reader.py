@@ -253,13 +253,74 @@ def test_code_that_is_not_there_is_named(tmp_path: Path) -> None:
         read(tmp_path, "Door: {Type: AWS::Serverless::Function, Properties: {CodeUri: functions/nowhere}}")
 
 
+def nested_in(folder: Path, value: str, template_of_it: str, **parameters: str) -> dict[str, str]:
+    """The variables of a function that takes this value of a nested stack, which exists in production only."""
+    (folder / "ground.yaml").write_text(dedent(template_of_it))
+    resources = f"""
+  Ground:
+    Type: AWS::CloudFormation::Stack
+    Condition: IsProduction
+    Properties: {{TemplateURL: ground.yaml, Parameters: {{Name: !Sub "${{Stage}}-ground"}}}}
+  Door:
+    Type: AWS::Serverless::Function
+    Properties: {{CodeUri: door, Environment: {{Variables: {{V: !If [IsProduction, {value}, none]}}}}}}
+"""
+    return read(folder, resources, **parameters).functions["Door"].variables
+
+
+GROUND = """
+    Parameters: {Name: {Type: String}}
+    Resources: {Subnet: {Type: AWS::EC2::Subnet}}
+    Outputs: {Label: {Value: !Sub "${Name}!"}, Subnet: {Value: !Ref Subnet}}
+"""
+
+
+def test_a_nested_stack_gives_its_outputs(tmp_path: Path) -> None:
+    labels = nested_in(tmp_path, "!GetAtt Ground.Outputs.Label", GROUND, Stage="prod")
+    subnets = nested_in(tmp_path, "!GetAtt Ground.Outputs.Subnet", GROUND, Stage="prod")
+
+    assert labels["V"] == "prod-ground!"
+    assert subnets["V"] == "tocsin-local-Subnet", "what exists only in AWS gets a recognisable name"
+
+
+def test_a_nested_stack_whose_condition_is_false_is_not_even_read(tmp_path: Path) -> None:
+    assert nested_in(tmp_path, "!GetAtt Ground.Outputs.Label", "Resources: [", Stage="dev")["V"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("value", "template_of_it", "complaint"),
+    [
+        ("!GetAtt Ground.Outputs.Nowhere", GROUND, r"Ground\.Outputs\.Nowhere"),
+        ("!GetAtt Ground.Outputs.Label", GROUND.replace("Name: {Type", "Other: {Type"), "no parameter Name"),
+        ("!GetAtt Ground.Outputs.Label", GROUND.replace("EC2::Subnet", "SQS::Queue"), "declares Subnet"),
+    ],
+)
+def test_what_is_wrong_with_a_nested_stack_is_named(tmp_path: Path, value: str, template_of_it: str, complaint: str) -> None:
+    with pytest.raises(TemplateError, match=complaint):
+        nested_in(tmp_path, value, template_of_it, Stage="prod")
+
+
+def test_a_nested_template_that_is_not_there_is_named(tmp_path: Path) -> None:
+    stack = "Ground: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: nowhere.yaml}}"
+
+    with pytest.raises(TemplateError, match=r"nowhere\.yaml"):
+        read(tmp_path, stack)
+
+
 def test_our_own_template_can_be_brought_to_life() -> None:
     declared = template.read(ROOT / "template.yaml", {"EmailFrom": "us@example.com"}, {})
 
     doors = {"IntakeFunction", "IntakeQueueFunction", "InboxApiFunction", "ManageFunction", "DispatchFunction"}
     assert declared.cors is not None
     assert declared.cors.origins == ("*",)
-    assert doors | {"LiveFunction", "SweepFunction", "RetentionFunction", "MigrateFunction"} <= set(declared.functions)
+    assert doors | {
+        "OperateFunction",
+        "DataFunction",
+        "LiveFunction",
+        "SweepFunction",
+        "RetentionFunction",
+        "MigrateFunction",
+    } <= set(declared.functions)
     assert "$default" in {route.key for route in declared.routes}
     assert {source.function for source in declared.queue_sources} >= {"IntakeQueueFunction", "DispatchFunction"}
     assert {each.function for each in declared.schedules} == {"SweepFunction", "RetentionFunction"}

@@ -47,15 +47,14 @@ ENDPOINTS = {
     "manage": [
         *users.ENDPOINTS,
         *devices.ENDPOINTS,
-        *api_keys.ENDPOINTS,
         *event_routing.ENDPOINTS,
         *watches.ENDPOINTS,
         *user_tokens.ENDPOINTS,
         *templates.ENDPOINTS,
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
-        *providers.ENDPOINTS,
     ],
+    "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
 }
 
 

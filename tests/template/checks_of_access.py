@@ -24,7 +24,9 @@ MANAGED_POLICIES = {
     "AWSXrayWriteOnlyAccess": "traces have no ARN",
     "service-role/AmazonRDSEnhancedMonitoringRole": "RDS writes its metrics to its own log group",
 }
+POLICY, ROLE, SECRET = "AWS::IAM::ManagedPolicy", "AWS::IAM::Role", "AWS::SecretsManager::Secret"
 Statement = dict[str, Any]
+_SECRET_OF = "kms:EncryptionContext:SecretARN"
 
 
 def grants_name_their_actions(template: Template) -> list[str]:
@@ -56,19 +58,53 @@ def grants_name_their_principals(template: Template) -> list[str]:
 def roles_take_only_known_managed_policies(template: Template) -> list[str]:
     return [
         f"{name}: {policy}"
-        for name, role in of_type(template, "AWS::IAM::Role").items()
-        for policy in map(_text, role.get("ManagedPolicyArns", []))
-        if policy.partition(":policy/")[2] not in MANAGED_POLICIES
+        for name, role in of_type(template, ROLE).items()
+        for policy in role.get("ManagedPolicyArns", [])
+        if _text(policy).partition(":policy/")[2] not in MANAGED_POLICIES and named(policy) not in of_type(template, POLICY)
     ]
 
 
 def functions_may_read_the_secrets_they_are_told_of_and_no_others(template: Template) -> list[str]:
-    secrets = set(of_type(template, "AWS::SecretsManager::Secret"))
+    secrets = set(of_type(template, SECRET))
     violations = []
     for name, each in of_type(template, "AWS::Lambda::Function").items():
         told = {named(value) for value in each.get("Environment", {}).get("Variables", {}).values()} & secrets
         allowed = _readable(template, str(named(each.get("Role")))) & secrets
         violations += [f"{name}: {secret}" for secret in sorted(map(str, told ^ allowed))]
+    return violations
+
+
+def secrets_are_decrypted_by_whoever_reads_them(template: Template) -> list[str]:
+    """With the keys of all the secrets that the role reads; a role that reads none decrypts none."""
+    keys = {name: named(each.get("KmsKeyId")) for name, each in of_type(template, SECRET).items()}
+    violations = []
+    for role in of_type(template, ROLE):
+        needed = {keys[str(secret)] for secret in _readable(template, role) if secret in keys}
+        usable = {named(each) for statement in _decrypting_secrets(template, role) for each in listed(statement["Resource"])}
+        violations += [f"{role}: {key}" for key in sorted(map(str, needed ^ (usable - {None})))]
+    return violations
+
+
+def one_policy_decrypts_secrets(template: Template) -> list[str]:
+    """Said once, it can be mended once."""
+    ours = of_type(template, "AWS::KMS::Key")
+    saying = [
+        name
+        for name, statement in _allowing(template)
+        if "kms:Decrypt" in listed(statement.get("Action"))
+        and _is_through_secrets_manager(statement)
+        and {named(each) for each in listed(statement["Resource"])} & set(ours)
+    ]
+    return [] if saying == ["SecretsPolicy"] else saying or ["no policy decrypts secrets"]
+
+
+def functions_that_encrypt_are_told_of_the_key_and_no_others_may(template: Template) -> list[str]:
+    violations = []
+    for name, each in of_type(template, "AWS::Lambda::Function").items():
+        role = str(named(each.get("Role")))
+        told = "DATA_KEY_ARN" in each.get("Environment", {}).get("Variables", {})
+        may = any("kms:Encrypt" in listed(one.get("Action")) for holder, one in _allowing_of_roles(template) if holder == role)
+        violations += [name] if told != may else []
     return violations
 
 
@@ -87,7 +123,7 @@ def keys_serve_one_purpose(template: Template) -> list[str]:
         f"{name}: {statement['Action']}"
         for name, statement in _allowing_of_roles(template)
         if any(action.startswith("kms:") for action in listed(statement.get("Action")))
-        and not _through_secrets_manager(statement.get("Condition", {}))
+        and not _is_through_secrets_manager(statement)
         and not _for_sealed_values(statement.get("Condition", {}))
     ]
 
@@ -123,8 +159,19 @@ def _allowing(template: Template) -> Iterator[tuple[str, Statement]]:
 
 
 def _allowing_of_roles(template: Template) -> Iterator[tuple[str, Statement]]:
-    roles = of_type(template, "AWS::IAM::Role")
-    return ((name, statement) for name, statement in _allowing(template) if name in roles)
+    """What each role may do by statements of its own, and by those of the policies of ours that it takes."""
+    statements = list(_allowing(template))
+    for role, each in of_type(template, ROLE).items():
+        holders = {role, *(named(policy) for policy in each.get("ManagedPolicyArns", []))}
+        yield from ((role, statement) for holder, statement in statements if holder in holders)
+
+
+def _decrypting_secrets(template: Template, role: str) -> list[Statement]:
+    return [
+        statement
+        for name, statement in _allowing_of_roles(template)
+        if name == role and "kms:Decrypt" in listed(statement.get("Action")) and _is_through_secrets_manager(statement)
+    ]
 
 
 def _readable(template: Template, role: str) -> set[str | None]:
@@ -136,8 +183,13 @@ def _readable(template: Template, role: str) -> set[str | None]:
     }
 
 
-def _through_secrets_manager(condition: dict[str, Any]) -> bool:
-    return _text(condition.get("StringEquals", {}).get("kms:ViaService", "")).startswith("secretsmanager.")
+def _is_through_secrets_manager(statement: Statement) -> bool:
+    """It comes from there, and is about a secret: one by name, or any of this account."""
+    condition = statement.get("Condition", {})
+    equal, alike = condition.get("StringEquals", {}), condition.get("ArnLike", {})
+    one, any_of_ours = equal.get(_SECRET_OF), _text(alike.get(_SECRET_OF, ""))
+    is_of_a_secret = named(one) is not None or str(one).startswith("arn:") or "${AWS::AccountId}:secret:" in any_of_ours
+    return _text(equal.get("kms:ViaService", "")).startswith("secretsmanager.") and is_of_a_secret
 
 
 def _for_sealed_values(condition: dict[str, Any]) -> bool:

@@ -92,10 +92,3 @@ def the_migration_runs_when_a_migration_changes(template: Template) -> list[str]
     layers = of_type(template, "AWS::Lambda::LayerVersion")
     properties = template["Resources"]["Migration"]["Properties"]
     return [] if any(named(value) in layers for value in properties.values()) else ["Migration names no layer"]
-
-
-def the_network_exists_before_the_migration(template: Template) -> list[str]:
-    """Else it waits for secrets it cannot reach, or cannot tell CloudFormation that it is done."""
-    mentioned = json.dumps(template["Resources"]["Migration"]["Properties"])
-    endpoints = [name for name in of_type(template, "AWS::EC2::VPCEndpoint") if name.startswith(("Secrets", "S3"))]
-    return [name for name in endpoints if f'"{name}"' not in mentioned]

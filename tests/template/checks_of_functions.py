@@ -1,5 +1,6 @@
 """What must hold of every function and of whatever invokes it without waiting."""
 
+import json
 import re
 
 from tests.template.reading import ROOT, Template, listed, named, of_type
@@ -13,6 +14,7 @@ LEAST_MEMORY = 512
 SMALL = {"LiveFunction": "it waits, which bills by the memory and needs no processor"}
 # Lambda's limit for the policy that says who may call a function, and what one route takes of it with a long stack name.
 CALLERS_POLICY, ONE_CALLER = 20480, 500
+MOST_ROUTES = 40
 RATE = re.compile(r"rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(.+\)")
 SECRET_NAME = re.compile(r"(?i)pass|secret|token|key")
 STATEMENT_LIMIT = re.compile(r"ALTER ROLE (\w+) SET statement_timeout = '(\d+)s'")
@@ -81,6 +83,14 @@ def functions_have_room_for_all_who_call_them(template: Template) -> list[str]:
     callers = [named(each["FunctionName"]) for each in of_type(template, "AWS::Lambda::Permission").values()]
     crowded = {name for name in of_type(template, FUNCTION) if callers.count(name) * ONE_CALLER > CALLERS_POLICY}
     return [f"{name}: {callers.count(name)} callers" for name in sorted(crowded)]
+
+
+def doors_have_at_most_forty_routes(template: Template) -> list[str]:
+    """So that the limit above is seen coming: beyond it a door is divided, by what its routes are for."""
+    bodies = [each["Body"] for each in of_type(template, "AWS::ApiGatewayV2::Api").values()]
+    routes = [json.dumps(route) for body in bodies for methods in body["paths"].values() for route in methods.values()]
+    led = {name: sum(f"${{{name}.Arn}}" in route for route in routes) for name in of_type(template, FUNCTION)}
+    return [f"{name}: {count} routes" for name, count in led.items() if count > MOST_ROUTES]
 
 
 def functions_outlast_the_longest_statement_of_their_role(template: Template) -> list[str]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from tests.template.checks_of_functions import SECRET_NAME
 from tests.template.checks_of_queues import consumed_queues, dead_letter_queues
-from tests.template.reading import ROOT, Template, named, of_type
+from tests.template.reading import ROOT, Template, named, of_type, templates
 
 ALARM = "AWS::CloudWatch::Alarm"
+METRICS_OF_AN_ALARM = 10
 LIMITS = {"AllowedPattern", "AllowedValues", "MinValue"}
 # alarm: which of its metrics ring nothing
 FORGIVING = {"ServerErrorsAlarm": "it takes off what LiveFunction turned away"}
@@ -33,6 +34,27 @@ def alarms_say_what_is_wrong(template: Template) -> list[str]:
 
 def alarms_decide_about_missing_data(template: Template) -> list[str]:
     return [name for name, each in of_type(template, ALARM).items() if "TreatMissingData" not in each]
+
+
+def alarms_read_ten_metrics_at_most(template: Template) -> list[str]:
+    """CloudWatch's own limit for an alarm that reckons; it says so only when it is deployed."""
+    read = {
+        name: sum("MetricStat" in metric for metric in each.get("Metrics", [])) for name, each in of_type(template, ALARM).items()
+    }
+    return [f"{name}: {count} metrics" for name, count in read.items() if count > METRICS_OF_AN_ALARM]
+
+
+def the_connections_alarm_counts_what_the_functions_reserve(template: Template) -> list[str]:
+    """A function more, or one with another concurrency, and it would ring without need, or not when it must."""
+    functions = of_type(template, "AWS::Lambda::Function").values()
+    reserved = sum(each["ReservedConcurrentExecutions"] for each in functions)
+    return [
+        f"{name}: {expected} instead of {reserved}"
+        for name, each in of_type(template, ALARM).items()
+        if name == "DatabaseConnectionsAlarm"
+        for expected in [sum(map(int, re.findall(r"\d+", json.dumps(each["Metrics"][0]["Expression"]))))]
+        if expected != reserved
+    ]
 
 
 def dead_letters_ring_an_alarm(template: Template) -> list[str]:
@@ -104,20 +126,29 @@ def access_logs_are_json_without_paths(template: Template) -> list[str]:
 
 
 def parameters_are_checked(template: Template) -> list[str]:
-    return [name for name, each in template["Parameters"].items() if not LIMITS & set(each) or not each.get("Description")]
+    return [name for name, each in _parameters(template) if not LIMITS & set(each) or not each.get("Description")]
 
 
 def outputs_hold_no_secrets(template: Template) -> list[str]:
-    return [name for name, each in template["Outputs"].items() if SECRET_ATTRIBUTE.search(json.dumps(each["Value"]))]
+    return [
+        f"{prefix}{name}"
+        for prefix, one in templates(template).items()
+        for name, each in one["Outputs"].items()
+        if SECRET_ATTRIBUTE.search(json.dumps(each["Value"]))
+    ]
 
 
 def parameters_hold_no_secrets(template: Template) -> list[str]:
     """A secret has a secret's ARN here; one that is typed in would end in shell histories and samconfig.toml."""
     return [
         name
-        for name, each in template["Parameters"].items()
+        for name, each in _parameters(template)
         if each.get("NoEcho") or (SECRET_NAME.search(name) and not name.endswith("Arn"))
     ]
+
+
+def _parameters(template: Template) -> list[tuple[str, dict[str, Any]]]:
+    return [(f"{prefix}{name}", each) for prefix, one in templates(template).items() for name, each in one["Parameters"].items()]
 
 
 def handlers_exist(sam: Template) -> list[str]:

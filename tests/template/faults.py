@@ -6,6 +6,7 @@ from typing import Any
 from tests.template import checks_of_access as access
 from tests.template import checks_of_data as data
 from tests.template import checks_of_functions as functions
+from tests.template import checks_of_network as network
 from tests.template import checks_of_pages as pages
 from tests.template import checks_of_queues as queues
 from tests.template import checks_of_watching as watching
@@ -26,6 +27,15 @@ def _at(resource: str, *path: str | int) -> tuple[str | int, ...]:
     return ("Resources", resource, "Properties", *path)
 
 
+def _within(*path: str | int) -> tuple[str | int, ...]:
+    """A place in network.yaml."""
+    return ("Resources", "Network", "Template", *path)
+
+
+def _in_network(resource: str, *path: str | int) -> tuple[str | int, ...]:
+    return _within(*_at(resource, *path))
+
+
 def _and(**more: Any) -> Any:
     return lambda there: {**there, **more}
 
@@ -43,8 +53,18 @@ def _more_callers_of(function: str, count: int) -> Any:
     return lambda there: {**there, **{f"Caller{number}": caller for number in range(count)}}
 
 
+def _more_routes_to(function: str, count: int) -> Any:
+    route = {"get": {"x-amazon-apigateway-integration": {"uri": {"Fn::Sub": f"…/${{{function}.Arn}}/invocations"}}}}
+    return lambda there: {**there, **{f"/v1/extra/{number}": route for number in range(count)}}
+
+
+def _with(*more: Any) -> Any:
+    return lambda there: [*there, *more]
+
+
 _EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
 _VARIABLES = ("Environment", "Variables")
+_PROXY = {"UseDatabaseProxy": "true"}
 _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
 
 _OF_FUNCTIONS = [
@@ -53,7 +73,7 @@ _OF_FUNCTIONS = [
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("LiveFunction", "MemorySize"), 128),
     Fault(functions.functions_run_python_on_arm64, _at("IntakeFunction", "Architectures"), ["x86_64"]),
     Fault(functions.functions_are_traced, _at("IntakeFunction", "TracingConfig")),
-    Fault(functions.functions_reserve_concurrency, _at("ManageFunction", "ReservedConcurrentExecutions")),
+    Fault(functions.functions_reserve_concurrency, _at("OperateFunction", "ReservedConcurrentExecutions")),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "IntakeConcurrency", "Default"), 80),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "LiveConcurrency", "Default"), 40),
     Fault(functions.functions_have_a_role_of_their_own, _at("ManageFunction", "Role", "Fn::GetAtt", 0), "DispatchRole"),
@@ -65,7 +85,9 @@ _OF_FUNCTIONS = [
     ),
     Fault(functions.functions_behind_http_answer_in_time, _at("InboxApiFunction", "Timeout"), 30),
     Fault(functions.functions_behind_http_answer_in_time, _at("LiveFunction", "Timeout"), 30),
-    Fault(functions.functions_have_room_for_all_who_call_them, ("Resources",), _more_callers_of("ManageFunction", 7)),
+    Fault(functions.functions_have_room_for_all_who_call_them, ("Resources",), _more_callers_of("ManageFunction", 15)),
+    Fault(functions.doors_have_at_most_forty_routes, _at("HttpApi", "Body", "paths"), _more_routes_to("ManageFunction", 15)),
+    Fault(functions.doors_have_at_most_forty_routes, _at("HttpApi", "Body", "paths"), _more_routes_to("DataFunction", 41)),
     Fault(functions.functions_outlast_the_longest_statement_of_their_role, _at("IntakeFunction", "Timeout"), 9),
     Fault(functions.functions_outlast_the_longest_statement_of_their_role, _at("SweepFunction", "Timeout"), 26),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", "Timeout"), 60),
@@ -138,9 +160,11 @@ _OF_QUEUES = [
 
 _FIRST_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 0)
 _SWEEP_STATEMENT = ("Policies", 1, "PolicyDocument", "Statement", 0)
-_KEY_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 1)
-_SEALED_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 2)
+_SEALED_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 1)
+_THROUGH_SECRETS_MANAGER = _at("SecretsPolicy", "PolicyDocument", "Statement", 0)
+_OF_A_SECRET = "kms:EncryptionContext:SecretARN"
 _ALL_KEYS = "ForAllValues:StringEquals"
+_ENDPOINT_STATEMENT = ("PolicyDocument", "Statement", 0)
 _OF_ACCESS = [
     Fault(access.grants_name_their_actions, _at("DispatchRole", *_FIRST_STATEMENT, "Action"), "secretsmanager:*"),
     Fault(access.grants_name_their_actions, _at("SweepFunctionRole", *_SWEEP_STATEMENT, "Action"), ["sqs:Send*"]),
@@ -167,19 +191,51 @@ _OF_ACCESS = [
     ),
     Fault(
         access.email_is_sent_only_with_our_sender,
-        _at("DispatchRole", "Policies", 0, "PolicyDocument", "Statement", 5, "Condition"),
+        _at("DispatchRole", "Policies", 0, "PolicyDocument", "Statement", 4, "Condition"),
     ),
-    Fault(access.keys_serve_one_purpose, _at("FeedbackRole", *_KEY_STATEMENT, "Condition")),
+    Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition")),
+    Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "StringEquals")),
+    Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "ArnLike")),
+    Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "ArnLike", _OF_A_SECRET), "*"),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition")),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition", "StringLike")),
-    Fault(access.keys_serve_one_purpose, _at("ManageFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),
+    Fault(access.keys_serve_one_purpose, _at("OperateFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),
+    Fault(access.grants_name_their_actions, (*_THROUGH_SECRETS_MANAGER, "Action"), "kms:*"),
+    Fault(access.roles_name_their_resources, (*_THROUGH_SECRETS_MANAGER, "Resource"), "*"),
+    Fault(access.roles_take_only_known_managed_policies, _at("FeedbackRole", "ManagedPolicyArns", 2), {"Ref": "Stage"}),
+    Fault(access.secrets_are_decrypted_by_whoever_reads_them, _at("FeedbackRole", "ManagedPolicyArns", 2)),
+    Fault(access.secrets_are_decrypted_by_whoever_reads_them, _at("DataFunctionRole", "Policies")),
+    Fault(access.secrets_are_decrypted_by_whoever_reads_them, _at("DatabaseProxyRole", "ManagedPolicyArns"), [], _PROXY),
+    Fault(access.secrets_are_decrypted_by_whoever_reads_them, (*_THROUGH_SECRETS_MANAGER, "Resource"), {"Ref": "LogKey"}),
+    Fault(access.one_policy_decrypts_secrets, ("Resources", "SecretsPolicy")),
+    Fault(
+        access.one_policy_decrypts_secrets,
+        _at("DispatchRole", *_SEALED_STATEMENT, "Condition"),
+        {"StringEquals": {"kms:ViaService": "secretsmanager.us-east-1.amazonaws.com", _OF_A_SECRET: {"Ref": "AdminKeySecret"}}},
+    ),
+    Fault(
+        access.functions_that_encrypt_are_told_of_the_key_and_no_others_may,
+        _at("ManageFunctionRole", "Policies", 0, "PolicyDocument", "Statement"),
+        _with({"Effect": "Allow", "Action": "kms:Encrypt", "Resource": {"Fn::GetAtt": ["DataKey", "Arn"]}}),
+    ),
+    Fault(
+        access.functions_that_encrypt_are_told_of_the_key_and_no_others_may,
+        _at("OperateFunctionRole", *_SEALED_STATEMENT, "Action"),
+        "kms:Decrypt",
+    ),
     Fault(access.keys_rotate, _at("LogKey", "EnableKeyRotation"), False),
     Fault(
         access.nothing_names_an_account,
         _at("DispatchRole", *_FIRST_STATEMENT, "Resource"),
         "arn:aws:secretsmanager:us-east-1:210987654321:secret:x",
     ),
-    Fault(access.security_groups_admit_no_strangers, _at("DatabaseSecurityGroup", "SecurityGroupIngress"), _PUBLIC),
+    Fault(access.security_groups_admit_no_strangers, _in_network("DatabaseSecurityGroup", "SecurityGroupIngress"), _PUBLIC),
+    Fault(access.grants_name_their_actions, _in_network("S3Endpoint", *_ENDPOINT_STATEMENT, "Action"), "s3:*"),
+    Fault(
+        access.nothing_names_an_account,
+        _in_network("S3Endpoint", *_ENDPOINT_STATEMENT, "Resource"),
+        "arn:aws:s3:us-east-1:210987654321:x",
+    ),
 ]
 
 _OF_DATA = [
@@ -190,15 +246,15 @@ _OF_DATA = [
     Fault(data.databases_are_private_and_encrypted, _at("Database", "StorageEncrypted")),
     Fault(data.databases_can_go_back_a_week, _at("Database", "BackupRetentionPeriod"), 1),
     Fault(data.databases_refuse_plain_connections, _at("DatabaseSettings", "Parameters", "rds.force_ssl"), "0"),
-    Fault(data.databases_refuse_plain_connections, _at("DatabaseProxy", "RequireTLS"), False, {"UseDatabaseProxy": "true"}),
-    Fault(data.databases_stand_in_two_zones, _at("SubnetB", "AvailabilityZone", "Fn::Select", 0), 0),
+    Fault(data.databases_refuse_plain_connections, _at("DatabaseProxy", "RequireTLS"), False, _PROXY),
+    Fault(data.databases_stand_in_two_zones, _in_network("SubnetB", "AvailabilityZone", "Fn::Select", 0), 0),
     Fault(
         data.databases_cannot_be_reached_from_the_internet,
-        _at("RouteOut"),
+        _in_network("RouteOut"),
         _instead("NatGatewayId", GatewayId={"Ref": "InternetGateway"}),
         {"InternetEgress": "true"},
     ),
-    Fault(data.databases_cannot_be_reached_from_the_internet, _at("SubnetA"), _and(MapPublicIpOnLaunch=True)),
+    Fault(data.databases_cannot_be_reached_from_the_internet, _in_network("SubnetA"), _and(MapPublicIpOnLaunch=True)),
     Fault(data.secrets_are_generated_and_encrypted, _at("UnsubscribeSecret"), _and(SecretString="hunter2")),
     Fault(data.secrets_are_generated_and_encrypted, _at("UserTokenSecret"), _and(SecretString="hunter2")),
     Fault(data.secrets_are_generated_and_encrypted, _at("AppDatabaseSecret"), _and(SecretString="hunter2")),
@@ -206,13 +262,39 @@ _OF_DATA = [
     Fault(data.the_schema_comes_before_the_code, ("Resources", "IntakeFunction", "DependsOn")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "FeedbackFunction", "DependsOn")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "LiveFunction", "DependsOn")),
+    Fault(data.the_schema_comes_before_the_code, ("Resources", "DataFunction", "DependsOn")),
     Fault(
         data.the_schema_comes_before_the_code,
         _at("IntakeFunction", *_VARIABLES),
         _and(DATABASE_ADMIN_SECRET_ARN="arn:aws:secretsmanager:us-east-1:account:secret:x"),
     ),
     Fault(data.the_migration_runs_when_a_migration_changes, _at("Migration", "Migrations")),
-    Fault(data.the_network_exists_before_the_migration, _at("Migration", "Needs")),
+]
+
+_OUTSIDE = {"SubnetIds": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
+_OF_NETWORK = [
+    Fault(network.stacks_are_given_what_they_ask_for, _at("Network", "Parameters", "InternetEgress")),
+    Fault(network.stacks_are_given_what_they_ask_for, _within("Parameters", "VpcCidr")),
+    Fault(network.stacks_take_what_their_parent_took, _within("Parameters", "DatabasePort", "MinValue"), 5000),
+    Fault(network.stacks_take_what_their_parent_took, ("Parameters", "VpcCidr", "AllowedPattern"), ".*"),
+    Fault(network.stacks_offer_what_is_taken_from_them, _within("Outputs", "SubnetB")),
+    Fault(network.stacks_offer_what_is_taken_from_them, _within("Outputs"), _and(Vpc={"Value": {"Ref": "Vpc"}})),
+    Fault(network.the_network_exists_before_the_migration, _within("Resources", "SecretsEndpoint")),
+    Fault(network.the_network_exists_before_the_migration, _within("Resources", "KmsEndpoint")),
+    Fault(network.the_network_exists_before_the_migration, _within("Resources", "S3Endpoint")),
+    Fault(network.the_network_exists_before_the_migration, _at("MigrateFunction", "VpcConfig"), _OUTSIDE),
+    Fault(
+        network.functions_meet_the_database_at_its_port_alone,
+        _within("Outputs", "FunctionSecurityGroup", "Value"),
+        {"Ref": "DatabaseSecurityGroup"},
+    ),
+    Fault(
+        network.functions_meet_the_database_at_its_port_alone,
+        _in_network("DatabaseSecurityGroup", "SecurityGroupIngress", 0, "ToPort"),
+        65535,
+    ),
+    Fault(network.functions_meet_the_database_at_its_port_alone, _at("Network", "Parameters", "DatabasePort"), 6432),
+    Fault(network.functions_meet_the_database_at_its_port_alone, _at("SweepFunction", "VpcConfig"), _OUTSIDE),
 ]
 
 _CORS = _at("HttpApi", "Body", "x-amazon-apigateway-cors")
@@ -237,6 +319,8 @@ _OF_WATCHING = [
     Fault(watching.dead_letters_ring_an_alarm, _at("WorkDeadLetterAlarm", "Threshold"), 1000),
     Fault(watching.messages_that_wait_ring_an_alarm, ("Resources", "FeedbackQueueAgeAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "HttpErrorsAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "ManagementErrorsAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, _at("HttpDurationAlarm", "Metrics", 5)),
     Fault(watching.functions_that_fail_ring_an_alarm, _at("QueueErrorsAlarm", "Metrics", 3)),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "LiveFullAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "LiveDurationAlarm")),
@@ -257,12 +341,29 @@ _OF_WATCHING = [
         _PLAIN_LINE,
     ),
     Fault(watching.parameters_are_checked, ("Parameters", "EmailFrom", "AllowedPattern")),
+    Fault(watching.parameters_are_checked, _within("Parameters", "Name", "AllowedPattern")),
+    Fault(watching.alarms_read_ten_metrics_at_most, _at("ThrottlesAlarm", "Metrics"), lambda there: [*there, there[-1]]),
+    Fault(
+        watching.the_connections_alarm_counts_what_the_functions_reserve,
+        _at("OperateFunction", "ReservedConcurrentExecutions"),
+        5,
+    ),
+    Fault(
+        watching.the_connections_alarm_counts_what_the_functions_reserve,
+        _at("DatabaseConnectionsAlarm", "Metrics", 0, "Expression", "Fn::Sub"),
+        "connections - (${IntakeConcurrency} + ${InboxConcurrency} + ${LiveConcurrency} + ${DispatchConcurrency} + 18)",
+    ),
+    Fault(watching.outputs_hold_no_secrets, _within("Outputs", "SubnetA", "Value"), "{{resolve:secretsmanager:x}}"),
     Fault(watching.outputs_hold_no_secrets, ("Outputs", "ApiUrl", "Value"), "{{resolve:secretsmanager:x}}"),
     Fault(watching.parameters_hold_no_secrets, ("Parameters", "Stage"), _and(NoEcho=True)),
+    Fault(watching.parameters_hold_no_secrets, _within("Parameters", "Name"), _and(NoEcho=True)),
     Fault(watching.parameters_hold_no_secrets, ("Parameters",), _and(DatabasePassword={"Type": "String", "Default": ""})),
 ]
 
-ON_TRANSLATED: tuple[Fault, ...] = (*_OF_FUNCTIONS, *_OF_QUEUES, *_OF_ACCESS, *_OF_DATA, *_OF_PAGES, *_OF_WATCHING)
+ON_TRANSLATED: tuple[Fault, ...] = (
+    *(*_OF_FUNCTIONS, *_OF_QUEUES, *_OF_ACCESS, *_OF_DATA),
+    *(*_OF_NETWORK, *_OF_PAGES, *_OF_WATCHING),
+)
 ON_SAM: tuple[Fault, ...] = (
     Fault(watching.handlers_exist, ("Resources", "IntakeFunction", "Properties", "CodeUri"), "functions/nowhere"),
     Fault(watching.handlers_exist, ("Globals", "Function", "Handler"), "app.handle"),

@@ -1,7 +1,8 @@
-"""template.yaml as checks read it: translated to plain CloudFormation, with parameters and conditions settled."""
+"""template.yaml as checks read it: translated, its nested stacks with it, parameters and conditions settled, all in one piece."""
 
 import copy
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ Template = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIRED = {"EmailFrom": "notifications@example.com"}
+STACK = "AWS::CloudFormation::Stack"
 _NOTHING = object()
+_PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
 
 class _Region:
@@ -46,21 +49,84 @@ def translated(**parameters: str) -> Template:
     return copy.deepcopy(_translated(**parameters))
 
 
+def whole(**parameters: str) -> Template:
+    """The same, and beside the properties of each nested stack the template that it is made of, as it is written."""
+    template = translated(**parameters)
+    for resource in template["Resources"].values():
+        if resource["Type"] == STACK:
+            resource["Template"] = yaml_parse((ROOT / resource["Properties"]["TemplateURL"]).read_text())
+    return template
+
+
+def every_resource(template: Template) -> list[dict[str, Any]]:
+    """The resources of a whole template and of its nested stacks, under whatever condition."""
+    here = list(template["Resources"].values())
+    return here + [each for stack in here if "Template" in stack for each in every_resource(stack["Template"])]
+
+
 def settled(template: Template, **parameters: str) -> Template:
-    """The template once these parameters are given: conditions decided, parameters filled in, other references kept."""
+    """The whole template once these parameters are given: conditions decided, parameters filled in, other references kept.
+
+    The resources of nested stacks stand among the others, and what was an output of theirs is the resource itself. Under "Stacks"
+    is what the two templates tell each other: what is asked for, given, offered and taken.
+    """
     values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
+    return _joined(_settled(template, values))
+
+
+def _settled(template: Template, values: dict[str, Any]) -> Template:
     settling = _Settling(template, values)
     alive = {
-        name: settling.settle({key: part for key, part in resource.items() if key != "Condition"})
+        name: settling.settle({key: part for key, part in resource.items() if key not in {"Condition", "Template"}})
         for name, resource in template["Resources"].items()
         if "Condition" not in resource or settling.holds(resource["Condition"])
     }
-    return {**template, "Resources": alive, "Outputs": settling.settle(template["Outputs"])}
+    stacks = {
+        name: {"Given": alive[name]["Properties"].get("Parameters", {}), "Template": template["Resources"][name].get("Template")}
+        for name in alive
+        if alive[name]["Type"] == STACK
+    }
+    return {**template, "Resources": alive, "Outputs": settling.settle(template.get("Outputs", {})), "Stacks": stacks}
+
+
+def _joined(outer: Template) -> Template:
+    for name, stack in outer["Stacks"].items():
+        inner = _joined(_settled(stack["Template"], stack["Given"]))
+        offered = {f"Outputs.{output}": each["Value"] for output, each in inner["Outputs"].items()}
+        taken: set[str] = set()
+        del outer["Resources"][name]
+        outer["Resources"] = _with_outputs(outer["Resources"], name, offered, taken)
+        outer["Outputs"] = _with_outputs(outer["Outputs"], name, offered, taken)
+        if double := set(outer["Resources"]) & set(inner["Resources"]):
+            raise ValueError(f"{sorted(double)} stand in template.yaml and in {name}: one name each, else checks mistake them")
+        outer["Resources"] |= inner["Resources"]
+        stack |= {"Template": inner, "Taken": {each.removeprefix("Outputs.") for each in taken}}
+    return outer
+
+
+def _with_outputs(node: Any, stack: str, offered: dict[str, Any], taken: set[str]) -> Any:
+    """The node with what the stack offers in place of the references to its outputs; notes which ones were there."""
+    if isinstance(node, list):
+        return [_with_outputs(part, stack, offered, taken) for part in node]
+    if not isinstance(node, dict):
+        return node
+    if named(node) == stack and "Fn::GetAtt" in node:
+        target = node["Fn::GetAtt"]
+        output = (target if isinstance(target, str) else ".".join(target)).partition(".")[2]
+        taken.add(output)
+        return offered.get(output, node)
+    return {key: _with_outputs(part, stack, offered, taken) for key, part in node.items()}
 
 
 def of_type(template: Template, kind: str) -> dict[str, dict[str, Any]]:
     """The properties of every resource of this type, by logical id."""
     return {name: one.get("Properties", {}) for name, one in template["Resources"].items() if one["Type"] == kind}
+
+
+def templates(template: Template) -> dict[str, Template]:
+    """A settled template and those of its nested stacks, each with what to call its parts by."""
+    nested = {f"{name}.": stack["Template"] for name, stack in template["Stacks"].items()}
+    return {"": template, **nested}
 
 
 def named(value: Any) -> str | None:
@@ -107,10 +173,16 @@ class _Settling:
         if "Fn::FindInMap" in node:
             table, first, second = self.settle(node["Fn::FindInMap"])
             return self._mappings[table][first][second]
+        if isinstance(node.get("Fn::Sub"), str):
+            return {"Fn::Sub": _PLACEHOLDER.sub(self._filled_in, node["Fn::Sub"])}
         if "Ref" in node:
             return _NOTHING if node["Ref"] == "AWS::NoValue" else self._values.get(node["Ref"], node)
         pairs = {key: self.settle(part) for key, part in node.items()}
         return {key: part for key, part in pairs.items() if part is not _NOTHING}
+
+    def _filled_in(self, placeholder: re.Match[str]) -> str:
+        value = self._values.get(placeholder[1])
+        return str(value) if isinstance(value, str | int) else placeholder[0]
 
     def _decided(self, test: dict[str, Any]) -> bool:
         ((function, argument),) = test.items()

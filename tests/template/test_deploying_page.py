@@ -3,6 +3,7 @@
 import re
 
 from tests.template import reading
+from tools import deploy
 
 PAGE = (reading.ROOT / "docs" / "deploying.md").read_text()
 
@@ -13,6 +14,31 @@ def test_the_page_lists_every_parameter_with_its_default() -> None:
     documented = {name: required or default for name, default, required in rows if name in _parameters()}
 
     assert documented == _parameters()
+
+
+def test_the_page_adds_the_connections_up() -> None:
+    variable = ("IntakeConcurrency", "InboxConcurrency", "LiveConcurrency", "DispatchConcurrency")
+    shares = [int(_parameters()[name]) for name in variable]
+
+    together = deploy.reserved(reading.sam_template(), {})
+    fixed = together - sum(shares)
+
+    said = f"{' + '.join(map(str, shares))} and {fixed} for the functions with fixed ones, {together} in all"
+    assert said in " ".join(PAGE.split())
+    assert reading.sam_template()["Parameters"]["DatabaseInstanceClass"]["Description"].endswith(f", plus {fixed}.")
+
+
+def test_the_page_says_which_functions_have_fixed_concurrencies() -> None:
+    functions = reading.of_type(reading.sam_template(), "AWS::Serverless::Function").values()
+    reserved = {
+        each["CodeUri"].removeprefix("functions/"): each["ReservedConcurrentExecutions"]["Fn::If"][1] for each in functions
+    }
+    fixed = {name: number for name, number in reserved.items() if isinstance(number, int)}
+
+    said = re.findall(r"(\d) each for ([a-z_, ]+)", " ".join(PAGE.split()))
+    documented = {name: int(number) for number, names in said for name in re.findall(r"[a-z_]+", names) if name != "and"}
+
+    assert documented == fixed
 
 
 def test_the_page_names_only_outputs_that_exist() -> None:

@@ -36,7 +36,7 @@ def _name(fault: Fault) -> str:
 
 @pytest.mark.parametrize("fault", ON_TRANSLATED, ids=_name)
 def test_a_planted_fault_is_reported_by_its_check(fault: Fault) -> None:
-    healthy = reading.translated()
+    healthy = reading.whole()
     sick = _planted(healthy, fault)
 
     assert fault.check(reading.settled(healthy, **fault.parameters)) == []

@@ -20,6 +20,7 @@ VARIANTS = {
     "with a database of your own": {
         "ExistingDatabaseHost": "db.example.com",
         "ExistingDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:mine",
+        "ExistingDatabaseSecretKeyArn": "arn:aws:kms:us-east-1:account:key/mine",
         "ExistingSubnetIds": "subnet-1,subnet-2",
         "ExistingSecurityGroupId": "sg-1",
     },
@@ -40,7 +41,7 @@ def _sentence(check: Check) -> str:
 @pytest.mark.parametrize("check", checks.ON_TRANSLATED, ids=_sentence)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_template_keeps_the_rule_that(check: Check, variant: str) -> None:
-    assert check(reading.settled(reading.translated(), **VARIANTS[variant])) == []
+    assert check(reading.settled(reading.whole(), **VARIANTS[variant])) == []
 
 
 @pytest.mark.parametrize("check", checks.ON_SAM, ids=_sentence)
@@ -49,7 +50,7 @@ def test_the_sources_keep_the_rule_that(check: Check) -> None:
 
 
 def test_only_production_protects_its_database_from_deletion() -> None:
-    template = reading.translated()
+    template = reading.whole()
 
     protected = {
         stage: reading.settled(template, Stage=stage)["Resources"]["Database"]["Properties"]["DeletionProtection"]
@@ -60,18 +61,19 @@ def test_only_production_protects_its_database_from_deletion() -> None:
 
 
 def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
-    template = reading.settled(reading.translated(), **VARIANTS["with a database of your own"])
+    template = reading.settled(reading.whole(), **VARIANTS["with a database of your own"])
 
     made = {resource["Type"].split("::")[1] for resource in template["Resources"].values()}
     variables = template["Resources"]["IntakeFunction"]["Properties"]["Environment"]["Variables"]
 
-    assert not made & {"EC2", "RDS"}
+    assert not made & {"EC2", "RDS", "CloudFormation"}
+    assert template["Stacks"] == {}
     assert variables["DATABASE_HOST"] == "db.example.com"
 
 
 def test_there_is_no_way_to_the_internet_unless_it_is_asked_for() -> None:
     made = {
-        choice: {each["Type"] for each in reading.settled(reading.translated(), InternetEgress=choice)["Resources"].values()}
+        choice: {each["Type"] for each in reading.settled(reading.whole(), InternetEgress=choice)["Resources"].values()}
         for choice in ("false", "true")
     }
 
@@ -80,13 +82,13 @@ def test_there_is_no_way_to_the_internet_unless_it_is_asked_for() -> None:
 
 def test_unsubscribe_links_lead_to_the_api_unless_another_address_is_given() -> None:
     urls = {
-        given: reading.settled(reading.translated(), PublicUrl=given)["Resources"]["DispatchFunction"]["Properties"]
+        given: reading.settled(reading.whole(), PublicUrl=given)["Resources"]["DispatchFunction"]["Properties"]
         for given in ("", "https://notify.example.com")
     }
     led = {given: each["Environment"]["Variables"]["PUBLIC_URL"] for given, each in urls.items()}
 
     assert led["https://notify.example.com"] == "https://notify.example.com"
-    assert led[""] == reading.translated()["Outputs"]["ApiUrl"]["Value"]
+    assert led[""] == reading.whole()["Outputs"]["ApiUrl"]["Value"]
 
 
 @pytest.mark.parametrize("given", ["*", "https://app.example.com", "https://app.example.com,http://localhost:3000"])
@@ -102,7 +104,7 @@ def test_without_origins_no_page_elsewhere_may_call_the_api() -> None:
 
 
 def _cors(origins: str) -> Any:
-    translated = reading.translated(InboxOrigins=origins)  # SAM itself fills this parameter in
+    translated = reading.whole(InboxOrigins=origins)  # SAM itself fills this parameter in
     api = reading.settled(translated, InboxOrigins=origins)["Resources"]["HttpApi"]
     return api["Properties"]["Body"].get("x-amazon-apigateway-cors")
 
@@ -127,7 +129,7 @@ def test_origins_are_written_as_browsers_send_them(origins: str, is_accepted: bo
 
 
 def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:
-    template = reading.settled(reading.translated(), UseDatabaseProxy="true")
+    template = reading.settled(reading.whole(), UseDatabaseProxy="true")
 
     hosts = {
         name: reading.named(each["Environment"]["Variables"]["DATABASE_HOST"])
@@ -139,7 +141,7 @@ def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:
 
 
 def test_push_is_allowed_only_to_the_endpoints_of_our_applications() -> None:
-    template = reading.settled(reading.translated(), **VARIANTS["with push"])
+    template = reading.settled(reading.whole(), **VARIANTS["with push"])
 
     statements = template["Resources"]["DispatchRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
     made = [each["Resource"] for each in statements if each["Action"] == "sns:CreatePlatformEndpoint"]
@@ -148,7 +150,7 @@ def test_push_is_allowed_only_to_the_endpoints_of_our_applications() -> None:
 
 
 def test_without_reservations_a_young_account_can_still_deploy() -> None:
-    template = reading.settled(reading.translated(), ReserveConcurrency="false")
+    template = reading.settled(reading.whole(), ReserveConcurrency="false")
 
     functions = reading.of_type(template, "AWS::Lambda::Function").values()
 

@@ -6,9 +6,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 import pytest
+from samtranslator.yaml_helper import yaml_parse
 
 from tests.tools.checkout import ROOT
 from tests.tools.cloudformation import CloudFormation
@@ -25,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """What sam reads here, in a folder without a build of somebody's."""
-    for name in ("template.yaml", "samconfig.toml"):
+    for name in ("template.yaml", "network.yaml", "samconfig.toml"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("functions", "layers", "migrations"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -87,4 +90,29 @@ def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
     assert given.get("MultiAz") == ("true" if stage == "prod" else None)
     assert cloudformation.members("Tags") == {"service": "tocsin", "stage": stage}
     assert cloudformation.change_sets[0]["StackName"] == f"tocsin-{stage}"
-    assert cloudformation.change_sets[0]["Capabilities.member.1"] == "CAPABILITY_IAM"
+    assert _asked_capabilities(cloudformation.change_sets[0]) == {"CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"}
+
+
+def test_sam_uploads_the_network_and_names_it_in_the_template(project: Path, cloudformation: CloudFormation) -> None:
+    s3 = boto3.client("s3", region_name="us-east-1")
+    s3.create_bucket(Bucket="uploads")
+
+    done = run(project, *deployment(YES="1").command(), "--no-resolve-s3", "--s3-bucket", "uploads")
+
+    assert len(cloudformation.change_sets) == 1, done.stdout
+    root = yaml_parse(_uploaded(s3, cloudformation.change_sets[0]["TemplateURL"]))
+    network = yaml_parse(_uploaded(s3, root["Resources"]["Network"]["Properties"]["TemplateURL"]))
+    written = yaml_parse((ROOT / "network.yaml").read_text())
+    assert {name: each["Properties"] for name, each in network["Resources"].items()} == {
+        name: each["Properties"] for name, each in written["Resources"].items()
+    }
+    assert network["Outputs"] == written["Outputs"]
+
+
+def _asked_capabilities(change_set: dict[str, str]) -> set[str]:
+    return {value for name, value in change_set.items() if name.startswith("Capabilities.member.")}
+
+
+def _uploaded(s3: Any, url: str) -> str:
+    key = urlsplit(url).path.removeprefix("/uploads").lstrip("/")
+    return str(s3.get_object(Bucket="uploads", Key=key)["Body"].read().decode())

@@ -11,7 +11,8 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import about
 
-OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage"]
+OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage", "functions/operate"]
+PREPARED_DOORS = ["functions/data"]  # a function that no route leads to yet
 
 
 class Permissive(yaml.SafeLoader):
@@ -57,7 +58,7 @@ def served_by(folder: str) -> set[str]:
     return set(inspect.getclosurevars(inspect.unwrap(app.handler)).nonlocals["by_route"])
 
 
-@pytest.mark.parametrize("folder", OPEN_DOORS)
+@pytest.mark.parametrize("folder", OPEN_DOORS + PREPARED_DOORS)
 def test_a_function_gets_the_routes_it_serves(folder: str) -> None:
     assert routes_by_folder()[folder] - {"$default"} == served_by(folder)
 
@@ -74,3 +75,13 @@ def test_whatever_no_route_matches_goes_to_intake() -> None:
 
 def test_no_other_function_can_be_called_over_http() -> None:
     assert {folder for folder, routes in routes_by_folder().items() if routes} == set(OPEN_DOORS)
+
+
+def test_operate_serves_the_scopes_operate_and_admin_and_no_other_door_does() -> None:
+    scopes = {endpoint.route: endpoint.scope for endpoint in about.every_endpoint()}
+    routes = {folder: each - {"$default"} for folder, each in routes_by_folder().items()}
+
+    privileged = {folder for folder, each in routes.items() if {scopes[route] for route in each} & {"operate", "admin"}}
+
+    assert privileged == {"functions/operate"}
+    assert {scopes[route] for route in routes["functions/operate"]} <= {"operate", "admin"}

@@ -1,0 +1,84 @@
+"""What must hold of the network, and of the seam between it and the rest: the others look into it by its outputs only."""
+
+from typing import Any
+
+from tests.template.reading import Template, named, of_type
+
+FUNCTION = "AWS::Lambda::Function"
+LIMITS = ("Type", "AllowedPattern", "AllowedValues", "MinValue", "MaxValue")
+# What the migration calls: its secrets, and the bucket by which it tells CloudFormation that it is done.
+MIGRATION_CALLS = ("secretsmanager", "kms", "s3")
+
+
+def stacks_are_given_what_they_ask_for(template: Template) -> list[str]:
+    return [
+        f"{name}: {parameter}"
+        for name, stack in template["Stacks"].items()
+        for parameter in sorted(set(stack["Given"]) ^ set(stack["Template"]["Parameters"]))
+    ]
+
+
+def stacks_take_what_their_parent_took(template: Template) -> list[str]:
+    """A parameter that both know has one form: else a value that was accepted fails halfway into a deployment."""
+    return [
+        f"{name}: {parameter}"
+        for name, stack in template["Stacks"].items()
+        for parameter, each in stack["Template"]["Parameters"].items()
+        if (parent := template["Parameters"].get(parameter)) and any(each.get(limit) != parent.get(limit) for limit in LIMITS)
+    ]
+
+
+def stacks_offer_what_is_taken_from_them(template: Template) -> list[str]:
+    return [
+        f"{name}: {output}"
+        for name, stack in template["Stacks"].items()
+        for output in sorted(stack["Taken"] ^ set(stack["Template"]["Outputs"]))
+    ]
+
+
+def the_network_exists_before_the_migration(template: Template) -> list[str]:
+    """Else it waits for secrets it cannot reach, or cannot tell CloudFormation that it is done.
+
+    Its function takes its subnets from the network's stack, so CloudFormation makes all of that first and deletes it last.
+    """
+    function = named(template["Resources"]["Migration"]["Properties"]["ServiceToken"])
+    subnets = {named(each) for each in of_type(template, FUNCTION)[str(function)]["VpcConfig"]["SubnetIds"]}
+    for stack in template["Stacks"].values():
+        resources = stack["Template"]["Resources"]
+        endpoints = of_type(stack["Template"], "AWS::EC2::VPCEndpoint").values()
+        reached = {str(each["ServiceName"]["Fn::Sub"]).rpartition(".")[2] for each in endpoints}
+        missing = [f"{service} has no endpoint" for service in MIGRATION_CALLS if service not in reached]
+        return missing + ([] if subnets <= set(resources) else [f"{function} stands outside the network"])
+    return []
+
+
+def functions_meet_the_database_at_its_port_alone(template: Template) -> list[str]:
+    """Every function is in a group that the database admits, and in none of the database's own."""
+    violations = []
+    for database in of_type(template, "AWS::RDS::DBInstance").values():
+        own = {named(group) for group in database["VPCSecurityGroups"]}
+        admitted = {named(rule["SourceSecurityGroupId"]) for rule in _ingress(template, own) if _is_for(rule, database["Port"])}
+        for name, each in of_type(template, FUNCTION).items():
+            joined = {named(group) for group in each["VpcConfig"]["SecurityGroupIds"]}
+            if joined & own or not joined & admitted:
+                violations.append(f"{name}: {sorted(map(str, joined))}")
+    return violations
+
+
+def _ingress(template: Template, groups: set[str | None]) -> list[dict[str, Any]]:
+    inside = [
+        rule
+        for name, each in of_type(template, "AWS::EC2::SecurityGroup").items()
+        if name in groups
+        for rule in each.get("SecurityGroupIngress", [])
+    ]
+    beside = of_type(template, "AWS::EC2::SecurityGroupIngress").values()
+    return [
+        rule
+        for rule in (*inside, *(each for each in beside if named(each["GroupId"]) in groups))
+        if "SourceSecurityGroupId" in rule
+    ]
+
+
+def _is_for(rule: dict[str, Any], port: Any) -> bool:
+    return bool(rule["FromPort"] == rule["ToPort"] == port)
