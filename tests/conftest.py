@@ -15,7 +15,7 @@ from devstack.postgres import Postgres
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
 from tocsin.access import authenticate
-from tocsin.foundation import database, settings
+from tocsin.foundation import database, secrets, settings
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
 
@@ -104,6 +104,7 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
     monkeypatch.setenv("DEFAULT_TENANT_ID", str(TENANT))
     settings.settings.cache_clear()
     authenticate.forget()
+    secrets.forget()
     database.disconnect()
     world = World(lambda role: server.dsn(name, role), work_queue)
     try:

@@ -24,6 +24,7 @@ from tocsin.feedback.apply import heed
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import worker_transaction
 from tocsin.foundation.due import Due
+from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.store import attempts, lanes, outbox, provider_configs, routes
 from tocsin.store.rows import Claimed, Evidence, Lane, Named, Opened, Opening, ProviderEvent, Settlement
 
@@ -121,7 +122,7 @@ def _prepare(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tu
                 content, headers = share.hold(render.of_claimed(one)), unsubscribe.headers_for(one)
         except plain.Unrenderable as error:
             settlements.append(settlement.bury(one, "unrenderable", str(error)))
-        except unsubscribe.SecretUnavailable:
+        except SecretUnavailable:
             settlements.append(settlement.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
             quiet_in = (decision.before - one.claimed_at).total_seconds() if decision.before else math.inf

@@ -1,21 +1,16 @@
 """One-click unsubscribe (RFC 8058): links in mail that is not transactional, and what following one does."""
 
-from functools import cache
 from typing import Any
 
 from psycopg import Connection, errors
 
 from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
-from tocsin.foundation import aws
+from tocsin.foundation import secrets
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.store import notification_threads, suppressions
 from tocsin.store.rows import Claimed
-
-
-class SecretUnavailable(Exception):
-    """The key that signs the links cannot be read just now. The mail waits: without its link it must not go out."""
 
 
 def headers_for(one: Claimed) -> dict[str, str]:
@@ -25,9 +20,9 @@ def headers_for(one: Claimed) -> dict[str, str]:
     if one.channel != "email" or not public_url or not one.email:
         return {}
     if one.audience_reason and one.user_id and one.thread_kind and one.thread_id:
-        token = sign_thread(ThreadSubject(one.tenant_id, one.user_id, one.thread_kind, one.thread_id), secret())
+        token = sign_thread(ThreadSubject(one.tenant_id, one.user_id, one.thread_kind, one.thread_id), _secret())
     elif not one.is_transactional:
-        token = sign(Subject(one.tenant_id, address_hash(one.tenant_id, "email", one.email), one.notification_type), secret())
+        token = sign(Subject(one.tenant_id, address_hash(one.tenant_id, "email", one.email), one.notification_type), _secret())
     else:
         return {}
     return {
@@ -39,7 +34,7 @@ def headers_for(one: Claimed) -> dict[str, str]:
 def unsubscribe(conn: Connection[Any], token: str) -> bool:
     """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
     is gone; the caller answers alike."""
-    subject = verify(token, secret())
+    subject = verify(token, _secret())
     if subject is None:
         return False
     if isinstance(subject, ThreadSubject):
@@ -66,9 +61,6 @@ def _mute(conn: Connection[Any], subject: ThreadSubject) -> bool:
     return True
 
 
-@cache
-def secret() -> bytes:
-    try:
-        return aws.read_secret(settings().unsubscribe_secret_arn).encode()
-    except Exception as error:
-        raise SecretUnavailable(type(error).__name__) from error
+def _secret() -> bytes:
+    """The key that signs the links. While it cannot be read the mail waits: without its link it must not go out."""
+    return secrets.known(settings().unsubscribe_secret_arn)
