@@ -19,7 +19,8 @@ from devstack.postgres import Postgres
 from tocsin.foundation import aws, connecting, database, settings, strict_json
 from tocsin.foundation.ids import uuid7
 from tocsin.intake import accept_intents
-from tocsin.intake.accept_intents import Asked, Sender
+from tocsin.intake.accept_intents import Asked
+from tocsin.intake.admission import Sender
 from tocsin.intake.intents import Intent
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
