@@ -120,6 +120,9 @@ def point_functions_at(url: str) -> None:
         "TOCSIN_DATABASE_URL": url,
         **{f"{queue.upper()}_QUEUE_URL": f"http://localhost/{queue}" for queue in settings.QUEUES},
         "RATE_LIMIT_PER_MINUTE": str(NO_LIMIT),
+        "PUBLIC_URL": "https://notify.example.com",
+        "UNSUBSCRIBE_SECRET_ARN": "unsubscribe",
+        "USER_TOKEN_SECRET_ARN": "user-tokens",
         "POWERTOOLS_SERVICE_NAME": "bench",
         "AWS_DEFAULT_REGION": "eu-central-1",
     }

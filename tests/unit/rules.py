@@ -23,6 +23,8 @@ _TRANSACTIONS = {"transaction", "commit", "rollback", "pipeline", "tenant_transa
 _CONFIDENTIAL = re.compile(r"(digest|secret|hash|password|signature|checksum|hmac|token|presented)(es|s)?$|^mac$", re.I)
 _NETWORK = {"requests", "urllib", "urllib3", "http", "httpx", "aiohttp", "socket", "ftplib", "smtplib", "telnetlib"}
 
+_ENVIRONMENT = {("os", "environ"), ("os", "getenv"), ("os", "environb")}
+
 # SQL that does not belong to a table, and so to no module of store/: the exact statements, each with its reason.
 ALLOWED_SQL = {
     f"{LAYER}/foundation/database.py": {
@@ -168,6 +170,13 @@ def endpoints_that_write(module: Module) -> list[str]:
     return found
 
 
+def environment_read_elsewhere(module: Module) -> list[str]:
+    """What a function is told it reads through its settings, whose names can be compared with the template."""
+    if module.path == f"{LAYER}/foundation/settings.py":
+        return []
+    return [module.at(node, f"{origin}.{name}") for node, origin, name in _references(module) if (origin, name) in _ENVIRONMENT]
+
+
 def _references(module: Module) -> list[tuple[ast.AST, str, str]]:
     """What a module names of others: each name it imports, and each attribute of a module it imports."""
     found: list[tuple[ast.AST, str, str]] = []
@@ -260,4 +269,5 @@ RULES: list[Rule] = [
     ways_out_of_others,
     rooms_that_import_by_themselves,
     endpoints_that_write,
+    environment_read_elsewhere,
 ]

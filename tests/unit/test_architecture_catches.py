@@ -73,6 +73,8 @@ BREACHES: list[tuple[Rule, str, str]] = [
     ),
     (rules.endpoints_that_write, ENDPOINT, "from tocsin.access import audit\naudit.record(conn)"),
     (rules.endpoints_that_write, ENDPOINT, "from tocsin.access.audit import record"),
+    (rules.environment_read_elsewhere, DOOR, 'import os\nos.environ["STAGE"]'),
+    (rules.environment_read_elsewhere, HOUSE, 'from os import getenv\ngetenv("STAGE")'),
 ]
 
 FINE: list[tuple[Rule, str, str]] = [
@@ -106,6 +108,7 @@ FINE: list[tuple[Rule, str, str]] = [
     ),
     (rules.endpoints_that_write, ENDPOINT, "from tocsin.store import provider_configs\nprovider_configs.find(conn)"),
     (rules.endpoints_that_write, ENDPOINT, "from tocsin.access.audit import Actor"),
+    (rules.environment_read_elsewhere, f"{LAYER}/foundation/settings.py", 'import os\nos.environ["STAGE"]'),
     (rules.endpoints_that_write, ROOM, "from tocsin.store import users\nusers.upsert(conn)"),
 ]
 

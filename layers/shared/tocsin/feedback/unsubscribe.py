@@ -16,8 +16,7 @@ from tocsin.store.rows import Claimed
 def headers_for(one: Claimed) -> dict[str, str]:
     """The headers that let a mail program unsubscribe with one click: from the thread, if it reached them
     as one who follows it, else from the type; none for transactional mail and other channels."""
-    public_url = settings().public_url
-    if one.channel != "email" or not public_url or not one.email:
+    if one.channel != "email" or not one.email:
         return {}
     if one.audience_reason and one.user_id and one.thread_kind and one.thread_id:
         token = sign_thread(ThreadSubject(one.tenant_id, one.user_id, one.thread_kind, one.thread_id), _secret())
@@ -26,7 +25,7 @@ def headers_for(one: Claimed) -> dict[str, str]:
     else:
         return {}
     return {
-        "List-Unsubscribe": f"<{public_url}/u/{token}>",
+        "List-Unsubscribe": f"<{settings().public_url}/u/{token}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 

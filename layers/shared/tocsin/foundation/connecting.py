@@ -22,7 +22,7 @@ RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
 def connect(config: Settings) -> Connection[Any]:
     """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
     return BoundedConnection.connect(
-        config.tocsin_database_url,
+        config.tocsin_database_url or "",
         **({} if config.tocsin_database_url else _address(config)),
         connect_timeout=3,
         tcp_user_timeout=5000,  # milliseconds until packets that nobody acknowledges end the connection
