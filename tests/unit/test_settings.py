@@ -1,5 +1,7 @@
 """Settings: what names a resource has no default, and what is missing is said when it is read."""
 
+from contextlib import suppress
+
 import pytest
 
 from tocsin.foundation.settings import MissingSetting, Settings, settings
@@ -8,7 +10,7 @@ from tocsin.foundation.settings import MissingSetting, Settings, settings
 def test_reading_what_was_not_given_names_the_variable_and_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "tocsin-intake")
 
-    with pytest.raises(MissingSetting, match="^PLAN_QUEUE_URL is not set in the environment of tocsin-intake$"):
+    with pytest.raises(MissingSetting, match=r"^PLAN_QUEUE_URL is not set in the environment of tocsin-intake$"):
         _ = Settings().plan_queue_url
 
 
@@ -38,15 +40,13 @@ def test_an_empty_variable_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None
         _ = config.email_from
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name for name in Settings.model_fields if name.endswith(("_arn", "_url", "_host", "_name", "_folder", "_from", "_set"))],
-)
+NAMES_OF_RESOURCES = ("_arn", "_url", "_host", "_name", "_folder", "_from", "_set")
+
+
+@pytest.mark.parametrize("name", [name for name in Settings.model_fields if name.endswith(NAMES_OF_RESOURCES)])
 def test_no_name_of_a_resource_has_a_default(name: str) -> None:
-    try:
+    with suppress(MissingSetting):
         assert getattr(Settings(), name) is None, "absent, as its type says"
-    except MissingSetting:
-        pass
 
 
 def test_what_is_no_setting_is_a_mistake_of_the_code() -> None:
