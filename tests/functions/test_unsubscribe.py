@@ -246,5 +246,15 @@ def test_while_the_secret_of_the_links_cannot_be_read_a_click_is_503(
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:none")
     settings.settings.cache_clear()
 
-    assert_problem(_post(api, _token(secret)), 503, "unavailable")
+    answer = _post(api, _token(secret))
+
+    assert_problem(answer, 503, "unavailable")
+    assert int(answer.headers["Retry-After"]) >= 1
     assert world.count("suppressions") == 0
+
+
+def test_the_page_that_asks_needs_no_secret(world: World, api: Api, secret: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:none")
+    settings.settings.cache_clear()
+
+    assert api.get(f"/u/{_token(secret)}", key="").status == 200
