@@ -60,3 +60,11 @@ def test_an_address_of_another_channel_is_refused(world: World, channel: str, ad
         suppress(world.app, OPERATOR, channel, address, None)
 
     assert world.count("suppressions") == 0
+
+
+def test_an_address_may_be_suppressed_again_however_many_types_it_was_suppressed_for(world: World) -> None:
+    first = suppress(world.app, OPERATOR, "email", "alice@example.com", "news")
+    for n in range(200):
+        suppress(world.app, OPERATOR, "email", "alice@example.com", f"type-{n}")
+
+    assert suppress(world.app, OPERATOR, "email", "alice@example.com", "news").id == first.id

@@ -33,6 +33,7 @@ def suppress(conn: Connection[Any], actor: Actor, channel: str, address: str, no
         written = addresses.email(address) if channel == "email" else addresses.phone(address)
     except ValueError as error:
         raise NotAnAddress(str(error)) from None
+    kind = notification_type or ""
     with tenant_transaction(conn, actor.tenant_id):
         suppressions.insert_or_strengthen(
             conn,
@@ -40,11 +41,11 @@ def suppress(conn: Connection[Any], actor: Actor, channel: str, address: str, no
             tenant_id=actor.tenant_id,
             channel=channel,
             address=written,
-            notification_type=notification_type or "",
+            notification_type=kind,
             reason="manual",
         )
-        rows = suppressions.list_page(conn, actor.tenant_id, channel=channel, address=written, limit=200, after=None)
-        (row,) = [row for row in rows if row.notification_type == (notification_type or "")]
+        row = suppressions.find_by_address(conn, actor.tenant_id, channel=channel, address=written, notification_type=kind)
+        assert row is not None  # noqa: S101 - inserted in the same transaction, or there before
         changes = {"new": {"channel": row.channel, "reason": row.reason}}
         audit.record(conn, actor, "suppress", "suppression", str(row.id), changes)
     return row
