@@ -16,7 +16,7 @@ from bench.inbox import inbox_event
 from bench.intake import answered, batch_event, intent_event, load_handler
 from bench.proxy import CountingProxy
 from bench.report import Result, counted
-from tocsin.access import token_issuer
+from tocsin.access import issue_token
 from tocsin.access.user_tokens import Person
 from tocsin.foundation.ids import uuid7
 from tocsin.outbox.dispatch import dispatch
@@ -86,7 +86,7 @@ def _queue(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
 
 def _inbox(ground: Ground, proxy: CountingProxy, url: str) -> list[Result]:
     handler = load_handler("inbox_api")
-    token, _ = token_issuer.token_for(Person(TENANT, uuid7()), timedelta(hours=1))
+    token, _ = issue_token.token_for(Person(TENANT, uuid7()), timedelta(hours=1))
     point_functions_at(url)
     try:
         page = _count(proxy, lambda: answered(handler, inbox_event("GET /v1/inbox", token)))

@@ -19,7 +19,8 @@ from devstack.postgres import Postgres
 from tocsin.foundation import aws, connecting, database, settings, strict_json
 from tocsin.foundation.ids import uuid7
 from tocsin.intake import accept_intents
-from tocsin.intake.accept_intents import Asked, Sender
+from tocsin.intake.accept_intents import Asked
+from tocsin.intake.admission import Sender
 from tocsin.intake.intents import Intent
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
@@ -119,6 +120,9 @@ def point_functions_at(url: str) -> None:
         "TOCSIN_DATABASE_URL": url,
         **{f"{queue.upper()}_QUEUE_URL": f"http://localhost/{queue}" for queue in settings.QUEUES},
         "RATE_LIMIT_PER_MINUTE": str(NO_LIMIT),
+        "PUBLIC_URL": "https://notify.example.com",
+        "UNSUBSCRIBE_SECRET_ARN": "unsubscribe",
+        "USER_TOKEN_SECRET_ARN": "user-tokens",
         "POWERTOOLS_SERVICE_NAME": "bench",
         "AWS_DEFAULT_REGION": "eu-central-1",
     }

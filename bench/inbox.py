@@ -16,7 +16,7 @@ from bench.inbox_rows import HEAVY_SHARE, fill
 from bench.intake import answered, load_handler
 from bench.report import Result, compared, counted
 from bench.rounds import interleaved, rate_of
-from tocsin.access import token_issuer
+from tocsin.access import issue_token
 from tocsin.access.user_tokens import Person
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.store import notifications
@@ -151,7 +151,7 @@ def _through_the_handler(inbox: Ground, sample: Sample) -> dict[str, float]:
     handler = load_handler("inbox_api")
     point_functions_at(inbox.url("tocsin_app"))
     try:
-        tokens = [token_issuer.token_for(Person(TENANT, one), timedelta(hours=1))[0] for one in sample.ordinary]
+        tokens = [issue_token.token_for(Person(TENANT, one), timedelta(hours=1))[0] for one in sample.ordinary]
         turns = itertools.cycle(tokens)
 
         def events(route: str, query: str = "") -> Callable[[], list[dict[str, Any]]]:

@@ -12,10 +12,11 @@ import pytest
 from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
+from tests import links
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
 from tocsin.access import authenticate
-from tocsin.foundation import database, settings
+from tocsin.foundation import database, secrets, settings
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
 
@@ -102,8 +103,12 @@ def breakable_world(
 def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("TOCSIN_DATABASE_URL", server.dsn(name, "tocsin_app"))
     monkeypatch.setenv("DEFAULT_TENANT_ID", str(TENANT))
+    for variable, value in links.VARIABLES.items():
+        monkeypatch.setenv(variable, value)
     settings.settings.cache_clear()
     authenticate.forget()
+    secrets.forget()
+    links.know_the_secret()
     database.disconnect()
     world = World(lambda role: server.dsn(name, role), work_queue)
     try:

@@ -15,7 +15,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.accept_events import Recorded, Told, record_events
-from tocsin.intake.accept_intents import Sender
+from tocsin.intake.admission import Sender
 from tocsin.intake.cloud_events import CloudEvent
 from tocsin.outbox import dispatch as dispatching
 from tocsin.store import domain_events, domain_events_processed, event_routing, notification_threads, preferences, watches

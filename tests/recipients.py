@@ -10,7 +10,7 @@ from tests.world import TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.accept_events import Told, record_events
-from tocsin.intake.accept_intents import Sender
+from tocsin.intake.admission import Sender
 from tocsin.intake.cloud_events import CloudEvent
 from tocsin.outbox.dispatch import fan_out_waiting
 from tocsin.store import event_routing, preferences

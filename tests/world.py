@@ -18,7 +18,8 @@ from tocsin.delivery.prepare import Policy
 from tocsin.foundation import strict_json
 from tocsin.foundation.ids import uuid7
 from tocsin.intake import accept_intents
-from tocsin.intake.accept_intents import Asked, Sender
+from tocsin.intake.accept_intents import Asked
+from tocsin.intake.admission import Sender
 from tocsin.intake.intents import Intent
 from tocsin.outbox.dispatch import dispatch
 from tocsin.outbox.worker import Worker

@@ -2,13 +2,20 @@
 
 from pathlib import Path
 
-from tocsin.api import about, inbox, notifications, preferences, unsubscribe
+from tocsin.api import about, inbox, notifications, preferences, threads, unsubscribe
 from tocsin.http import assets
 from tocsin.http.door import door
 
 WEB = Path(__file__).with_name("web")
 
 handler = door(
-    [*notifications.ENDPOINTS, *inbox.ENDPOINTS, *preferences.ENDPOINTS, *assets.serve(WEB), *unsubscribe.ENDPOINTS],
+    [
+        *notifications.ENDPOINTS,
+        *inbox.ENDPOINTS,
+        *threads.ENDPOINTS,
+        *preferences.ENDPOINTS,
+        *assets.serve(WEB),
+        *unsubscribe.ENDPOINTS,
+    ],
     otherwise=about.otherwise,
 )

@@ -9,8 +9,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from tocsin.foundation import database, deadlines
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.settings import settings
-from tocsin.intake.accept_intents import KeyInFlight
 from tocsin.intake.accept_messages import Defaults, Entry, Malformed, accept_entry
+from tocsin.intake.admission import KeyInFlight
 
 log = Logger()
 metrics = Metrics()

@@ -1,24 +1,22 @@
 """The door of the deployment: roles, schema, passwords and the first key, before anything else may run."""
 
 import json
-import os
 import urllib.request
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
-from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
-from tocsin.foundation import aws, deadlines
+from tocsin.foundation import aws, deadlines, secrets
 from tocsin.foundation.connecting import RDS_CERTIFICATES
+from tocsin.foundation.settings import settings
 from tocsin.upkeep import bootstrap, migrate
 
 log = Logger()
 
 SPARE_SECONDS = 20  # for the answer to CloudFormation
-ROLE_SECRETS = ("APP_SECRET_ARN", "WORKER_SECRET_ARN", "RETENTION_SECRET_ARN")
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -36,10 +34,11 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
 
 def _migrate() -> dict[str, Any]:
     """All of it under one lock, so that two deployments at once take turns."""
+    config = settings()
     with migrate.alone(_admin_url()) as conn:
-        applied = migrate.bring_up_to_date(conn, Path(os.environ["MIGRATIONS_FOLDER"]))
-        for name in ROLE_SECRETS:
-            secret = _secret(os.environ[name])
+        applied = migrate.bring_up_to_date(conn, Path(config.migrations_folder))
+        for arn in (config.app_secret_arn, config.worker_secret_arn, config.retention_secret_arn):
+            secret = _secret(arn)
             migrate.set_password(conn, secret["username"], secret["password"])
         _make_first_key(conn)
     log.info("migrated", extra={"applied": applied})
@@ -48,27 +47,27 @@ def _migrate() -> dict[str, Any]:
 
 def _make_first_key(conn: Connection[Any]) -> None:
     """The first key, once: it goes to its secret and nowhere else."""
-    arn, tenant_id = os.environ["ADMIN_KEY_SECRET_ARN"], UUID(os.environ["DEFAULT_TENANT_ID"])
+    config = settings()
+    arn, tenant_id = config.admin_key_secret_arn, config.first_tenant_id
     migrate.act_as_worker(conn)
     bootstrap.make_tenant(conn, tenant_id)
-    if aws.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"].startswith("tcn_"):
+    if secrets.read(arn).startswith("tcn_"):
         return
     key = bootstrap.make_key(conn, tenant_id=tenant_id, name="first admin key", producer="admin", scopes=["admin", "manage"])
     aws.client("secretsmanager").put_secret_value(SecretId=arn, SecretString=key)
 
 
 def _admin_url() -> str:
-    env = os.environ
-    secret = _secret(env["DATABASE_ADMIN_SECRET_ARN"])
-    sslmode = env.get("DATABASE_SSLMODE", "verify-full")
+    config = settings()
+    secret, sslmode = _secret(config.database_admin_secret_arn), config.database_sslmode
     options = {"sslmode": sslmode} | ({"sslrootcert": str(RDS_CERTIFICATES)} if sslmode == "verify-full" else {})
     user, password = quote(secret["username"], safe=""), quote(secret["password"], safe="")
-    host, port, name = env["DATABASE_HOST"], env["DATABASE_PORT"], env["DATABASE_NAME"]
-    return f"postgresql://{user}:{password}@{host}:{port}/{name}?{urlencode(options)}"
+    place = f"{config.database_host}:{config.database_port}/{config.database_name}"
+    return f"postgresql://{user}:{password}@{place}?{urlencode(options)}"
 
 
 def _secret(arn: str) -> dict[str, str]:
-    secret: dict[str, str] = json.loads(aws.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"])
+    secret: dict[str, str] = json.loads(secrets.read(arn))
     return secret
 
 

@@ -15,6 +15,7 @@ from psycopg import sql
 
 from devstack.post_office import PostOffice
 from devstack.postgres import Postgres
+from tests import links
 from tests.crash import child
 from tests.crash.child import Ending, Job
 from tests.crash.recovery import arn_at
@@ -138,6 +139,7 @@ class Site:
             "AWS_ENDPOINT_URL": self.ground.aws_url,
             "AWS_ENDPOINT_URL_SESV2": self.office.url,
             "AWS_ENDPOINT_URL_SNS": self.office.url,
+            **links.VARIABLES,
             "EMAIL_FROM": "tocsin@example.com",
             "EMAIL_CONFIGURATION_SET": "tocsin",
             "SEND_CONCURRENCY": "1",  # one send after the other, so that boundary n is the same one in every run

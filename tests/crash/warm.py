@@ -18,6 +18,8 @@ os.environ.update(
 
 import boto3
 
+from tests import links
+
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
 FUNCTIONS = Path(__file__).parent.parent.parent / "functions"
 
@@ -32,6 +34,8 @@ def _load(function: str) -> Handler:
 
 
 HANDLERS = {function: _load(function) for function in ("intake", "intake_queue", "dispatch", "feedback", "sweep")}
+
+links.know_the_secret()
 
 # The SDK reads its service models from disk once per session; the clients themselves are made in the child.
 for _service in ("sqs", "sns", "sesv2"):

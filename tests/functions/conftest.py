@@ -13,9 +13,8 @@ from tests.functions.operations import Stage
 from tests.functions.readers import Reader
 from tests.work_queue import WorkQueue
 from tests.world import World
-from tocsin.access import token_issuer
 from tocsin.access.key_format import SCOPES
-from tocsin.foundation import aws, database, settings
+from tocsin.foundation import aws, database, secrets, settings
 
 
 @pytest.fixture
@@ -30,9 +29,9 @@ def token_secret(work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iter
     made = aws.client("secretsmanager").create_secret(Name="user-tokens", SecretString="the secret of the installation")
     monkeypatch.setenv("USER_TOKEN_SECRET_ARN", made["ARN"])
     settings.settings.cache_clear()
-    token_issuer.forget()
+    secrets.forget()
     yield b"the secret of the installation"
-    token_issuer.forget()
+    secrets.forget()
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ from tocsin.api import (
     providers,
     suppressions,
     templates,
+    threads,
     unsubscribe,
     user_tokens,
     users,
@@ -40,6 +41,7 @@ ENDPOINTS = {
     "inbox_api": [
         *notifications.ENDPOINTS,
         *inbox.ENDPOINTS,
+        *threads.ENDPOINTS,
         *preferences.ENDPOINTS,
         *assets.serve(FUNCTIONS),
         *unsubscribe.ENDPOINTS,

@@ -14,9 +14,8 @@ from tests.functions.doors import ENDPOINTS, Answer, Api, intent
 from tests.functions.readers import arrive
 from tests.providers import add_provider, make_data_key
 from tests.world import TENANT, World
-from tocsin.feedback import unsubscribe
 from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
-from tocsin.foundation import aws, settings
+from tocsin.foundation import aws, secrets, settings
 from tocsin.http.door import Endpoint
 from tocsin.intake.cloud_events import STRUCTURED
 
@@ -57,7 +56,7 @@ class Stage:
         monkeypatch.setenv("PUBLIC_URL", "https://notify.example.com")
         make_data_key(monkeypatch)
         settings.settings.cache_clear()
-        unsubscribe.secret.cache_clear()
+        secrets.forget()
         world.add_user()
         for name, body in {"users/bob": {}, "notification-types/note": {}, "event-routing/note": ROUTING}.items():
             assert api.put(f"/v1/{name}", body).status in (200, 201)

@@ -14,7 +14,7 @@ from tests.functions.readers import Reader
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation import settings
 from tocsin.intake import accept_messages
-from tocsin.intake.accept_intents import KeyInFlight
+from tocsin.intake.admission import KeyInFlight
 from tocsin.intake.cloud_events import MAX_DATA
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")

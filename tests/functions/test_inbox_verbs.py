@@ -14,7 +14,7 @@ from tests.functions.readers import Reader, announce, arrive
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access.key_format import SCOPES
-from tocsin.api import inbox
+from tocsin.inbox import mark
 
 HOUR = timedelta(hours=1)
 VIEWS = ["all", "unread", "read", "done", "saved", "snoozed"]
@@ -323,8 +323,8 @@ def _many(world: World, count: int) -> None:
 def test_read_all_works_in_batches_and_says_when_there_is_more(
     world: World, alice: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox, "READ_BATCH", 3)
-    monkeypatch.setattr(inbox, "MOST_READ", 9)
+    monkeypatch.setattr(mark, "READ_BATCH", 3)
+    monkeypatch.setattr(mark, "MOST_READ", 9)
     _many(world, 22)
 
     answers = [alice.read_all().json for _ in range(4)]
@@ -348,7 +348,7 @@ def test_read_all_with_whole_and_broken_batches_leaves_nothing(world: World, ali
 def test_a_row_that_somebody_else_marks_meanwhile_does_not_end_the_reading(
     world: World, alice: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inbox, "READ_BATCH", 3)
+    monkeypatch.setattr(mark, "READ_BATCH", 3)
     for n in range(8):
         arrive(world, f"row {n}")
     rival = world.connect("postgres")

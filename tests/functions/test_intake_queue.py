@@ -9,7 +9,7 @@ from tests.functions.doors import Context, handler_of, intent, sqs_event
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation import settings
 from tocsin.intake import accept_messages
-from tocsin.intake.accept_intents import KeyInFlight
+from tocsin.intake.admission import KeyInFlight
 
 pytestmark = pytest.mark.filterwarnings("ignore:No application metrics to publish")
 

@@ -12,6 +12,7 @@ from tests.functions.test_problems import assert_problem
 from tests.world import World
 from tocsin.api import inbox
 from tocsin.foundation import database
+from tocsin.inbox import live
 
 HOUR = timedelta(hours=1)
 THREAD = {"kind": "order", "id": "1"}
@@ -41,7 +42,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(inbox, "time", clock)
+    monkeypatch.setattr(live, "time", clock)
     return clock
 
 
@@ -77,7 +78,7 @@ def test_when_nothing_changes_it_is_304_after_the_wait(
     answer = _wait(alice, known, **({"wait": wait} if wait else {}))
 
     assert (answer.status, answer.text, answer.headers["ETag"]) == (304, "", known.headers["ETag"])
-    assert at_most - inbox.LOOK_EVERY <= clock.waited <= at_most
+    assert at_most - live.LOOK_EVERY <= clock.waited <= at_most
 
 
 HAPPENINGS: dict[str, Callable[[World, Reader], object]] = {
@@ -143,14 +144,14 @@ def test_what_happens_to_others_wakes_nobody(world: World, alice: Reader, clock:
 
 
 def test_what_happens_out_of_sight_wakes_nobody_unless_it_is_counted(world: World, alice: Reader, clock: Clock) -> None:
-    for n in range(inbox.WATCHED_ROWS + 1):
+    for n in range(live.WATCHED_ROWS + 1):
         arrive(world, f"row {n}")
     known, last = _wait(alice), alice.row("row 0")
 
     alice.change(last["id"], saved=True)
     assert _wait(alice, known, wait="0").status == 304
     alice.change(last["id"], read=True)
-    assert _wait(alice, known, wait="0").json == {"unread": inbox.WATCHED_ROWS, "capped": False}
+    assert _wait(alice, known, wait="0").json == {"unread": live.WATCHED_ROWS, "capped": False}
 
 
 def test_while_it_waits_no_transaction_is_open(world: World, alice: Reader, clock: Clock) -> None:

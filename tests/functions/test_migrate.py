@@ -17,6 +17,7 @@ from tests.work_queue import WorkQueue
 from tests.world import TENANT
 from tocsin.access import key_format
 from tocsin.foundation import aws
+from tocsin.foundation.settings import settings
 from tocsin.upkeep import migrate
 
 MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
@@ -48,7 +49,9 @@ def installation(server: Postgres, work_queue: WorkQueue, monkeypatch: pytest.Mo
     }
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
+    settings.cache_clear()
     yield "installation"
+    settings.cache_clear()
     with psycopg.connect(server.dsn(), autocommit=True) as conn:
         conn.execute("DROP DATABASE installation WITH (FORCE)")
         for role in ROLES:
@@ -154,6 +157,7 @@ def test_cloudformation_is_told_of_failure_without_a_secret(
 ) -> None:
     url, answers = cloud_formation
     monkeypatch.setenv("DATABASE_PORT", "1")
+    settings.cache_clear()
 
     handler_of("migrate")(_request(url), Context(600_000))
 
@@ -177,6 +181,7 @@ def test_taking_the_stack_down_keeps_the_data(
 
 def test_without_anyone_waiting_a_failure_is_an_error(installation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_PORT", "1")
+    settings.cache_clear()
 
     with pytest.raises(psycopg.OperationalError):
         handler_of("migrate")(CREATE, Context(600_000))

@@ -11,7 +11,7 @@ from tests.functions.readers import Reader, arrive
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access.key_format import SCOPES
-from tocsin.api import preferences
+from tocsin.people import preferences
 
 PATH = "/v1/inbox/preferences"
 THREAD = "/v1/inbox/threads/issue/7"

@@ -12,9 +12,8 @@ from tests.content import add_suppression, add_type
 from tests.functions.doors import Answer, Api, intent
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.feedback import unsubscribe
 from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
-from tocsin.foundation import aws, settings
+from tocsin.foundation import aws, secrets, settings
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 ONE_CLICK = "List-Unsubscribe=One-Click"
@@ -27,7 +26,7 @@ def secret(world: World, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", made["ARN"])
     monkeypatch.setenv("PUBLIC_URL", "https://notify.example.com")
     settings.settings.cache_clear()
-    unsubscribe.secret.cache_clear()
+    secrets.forget()
     return b"a secret of the installation"
 
 
@@ -211,7 +210,7 @@ def test_a_link_that_cannot_be_checked_just_now_is_503_and_not_a_promise(
 ) -> None:
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:gone-AbCdEf")
     settings.settings.cache_clear()
-    unsubscribe.secret.cache_clear()
+    secrets.forget()
 
     answer = _post(api, _token(secret))
 
@@ -228,7 +227,7 @@ def test_a_path_cannot_break_out_of_the_page(world: World, api: Api) -> None:
 def test_a_secret_that_cannot_be_read_leaves_no_send_in_doubt(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:gone-AbCdEf")
     settings.settings.cache_clear()
-    unsubscribe.secret.cache_clear()
+    secrets.forget()
     world.add_user()
     add_type(world, "news", transactional=False)
     api.send(intent(type="news"))
@@ -247,5 +246,15 @@ def test_while_the_secret_of_the_links_cannot_be_read_a_click_is_503(
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:none")
     settings.settings.cache_clear()
 
-    assert_problem(_post(api, _token(secret)), 503, "unavailable")
+    answer = _post(api, _token(secret))
+
+    assert_problem(answer, 503, "unavailable")
+    assert int(answer.headers["Retry-After"]) >= 1
     assert world.count("suppressions") == 0
+
+
+def test_the_page_that_asks_needs_no_secret(world: World, api: Api, secret: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:none")
+    settings.settings.cache_clear()
+
+    assert api.get(f"/u/{_token(secret)}", key="").status == 200

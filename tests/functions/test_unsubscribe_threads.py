@@ -8,9 +8,8 @@ import pytest
 from tests.functions.doors import Answer, Api
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.audience.fan_out import fan_out
-from tocsin.feedback import unsubscribe
 from tocsin.feedback.unsubscribe_tokens import ThreadSubject, sign_thread
-from tocsin.foundation import aws, settings
+from tocsin.foundation import aws, secrets, settings
 
 SECRET = "a secret of the installation"
 
@@ -21,7 +20,7 @@ def secret(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", made["ARN"])
     monkeypatch.setenv("PUBLIC_URL", "https://notify.example.com")
     settings.settings.cache_clear()
-    unsubscribe.secret.cache_clear()
+    secrets.forget()
 
 
 def _happen(world: World, api: Api, thread_id: str = "1", **data: object) -> None:

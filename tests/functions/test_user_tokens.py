@@ -16,9 +16,9 @@ from tests.functions.doors import ENDPOINTS, Api
 from tests.functions.readers import Reader, announce, arrive
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.access import token_issuer
+from tocsin.access.recognise import recognise
 from tocsin.access.user_tokens import Person, sign
-from tocsin.foundation import settings
+from tocsin.foundation import secrets, settings
 from tocsin.http.door import Endpoint
 
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
@@ -70,7 +70,7 @@ def test_a_token_opens_its_users_inbox_and_says_until_when(world: World, api: Ap
     lasts = datetime.fromisoformat(answer.json["expires_at"]) - started
     assert timedelta(seconds=598) < lasts <= timedelta(seconds=601)
     assert Reader(Api(answer.json["token"])).titles() == ["for alice"]
-    assert token_issuer.recognise(answer.json["token"]) == Person(TENANT, user_id)
+    assert recognise(answer.json["token"]) == Person(TENANT, user_id)
 
 
 def test_a_token_lasts_an_hour_unless_told(world: World, api: Api, token_secret: bytes) -> None:
@@ -245,7 +245,7 @@ def test_while_the_secret_cannot_be_read_tokens_are_neither_made_nor_checked_and
     token = _token_of(world.add_user("alice"), token_secret)
     monkeypatch.setenv("USER_TOKEN_SECRET_ARN", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:gone-AbCdEf")
     settings.settings.cache_clear()
-    token_issuer.forget()
+    secrets.forget()
 
     for answer in (Api(token).get("/v1/inbox"), Api(token).get("/v1/inbox/live"), api.post("/v1/users/alice/tokens")):
         assert_problem(answer, 503, "unavailable")
@@ -262,7 +262,7 @@ def test_the_secret_is_asked_for_again_once_it_can_be_read(
     with monkeypatch.context() as patch:
         patch.setenv("USER_TOKEN_SECRET_ARN", f"{arn}-gone")
         settings.settings.cache_clear()
-        token_issuer.forget()
+        secrets.forget()
         assert Api(token).get("/v1/inbox").status == 503
     settings.settings.cache_clear()
 

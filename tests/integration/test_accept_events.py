@@ -13,7 +13,7 @@ from tests.events import fan_out_all, happen_together, inbox, route, told, try_r
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation import aws
 from tocsin.intake.accept_events import Told, _row, record_events
-from tocsin.intake.accept_intents import KeyInFlight, RateExceeded, Sender
+from tocsin.intake.admission import KeyInFlight, RateExceeded, Sender
 from tocsin.store.flow import accept_events
 
 FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'

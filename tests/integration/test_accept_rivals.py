@@ -8,7 +8,8 @@ import pytest
 from tests.world import TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.intake import accept_intents
-from tocsin.intake.accept_intents import Accepted, Asked, KeyInFlight, RateExceeded
+from tocsin.intake.accept_intents import Accepted, Asked
+from tocsin.intake.admission import KeyInFlight, RateExceeded
 from tocsin.store import records
 from tocsin.store.flow import accept_intents as statements
 

@@ -142,7 +142,7 @@ def test_a_secret_that_cannot_be_read_is_named_as_the_cause(work_queue: WorkQueu
         arn = aws.client("secretsmanager").create_secret(Name="database", SecretString=content)["ARN"]
 
     with pytest.raises(DatabaseUnavailable) as unavailable:
-        connecting.connect_in_time(Settings(database_host="127.0.0.1", database_secret_arn=arn))
+        connecting.connect_in_time(Settings(database_host="127.0.0.1", database_name="tocsin", database_secret_arn=arn))
 
     assert unavailable.value.reason is Reason.SECRET
 

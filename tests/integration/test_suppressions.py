@@ -14,7 +14,7 @@ from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback import unsubscribe
 from tocsin.feedback.apply import apply_events
 from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
-from tocsin.foundation import aws, settings
+from tocsin.foundation import aws, secrets, settings
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.store import suppressions
@@ -290,7 +290,7 @@ def secret(world: World, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.setenv("UNSUBSCRIBE_SECRET_ARN", arn)
     monkeypatch.setenv("PUBLIC_URL", "https://tocsin.example")
     settings.settings.cache_clear()
-    unsubscribe.secret.cache_clear()
+    secrets.forget()
     return b"a secret of the test"
 
 

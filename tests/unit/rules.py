@@ -4,8 +4,9 @@ import ast
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 
-from tests.unit.source import LAYER, ROOMS, Module, calls, imports, texts
+from tests.unit.source import LAYER, ROOMS, Module, calls, imports, modules, texts
 
 Rule = Callable[[Module], list[str]]
 
@@ -13,6 +14,7 @@ _SQL = re.compile(
     r"\b(SELECT|INSERT INTO|DELETE FROM|UPDATE \w+ SET|MERGE INTO|VALUES|RETURNING|BEGIN|COMMIT|ROLLBACK|SAVEPOINT"
     r"|SET (?:LOCAL|ROLE|SESSION)|GRANT|REVOKE|TRUNCATE|(?:ALTER|CREATE|DROP) [A-Z]+)\b"
 )
+_WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|TRUNCATE)\b")
 _OTHER_CLOCKS = re.compile(
     r"\b(?:now\s*\(|(?:clock|statement|transaction)_timestamp\b|CURRENT_(?:TIMESTAMP|DATE|TIME)\b|LOCALTIME(?:STAMP)?|timeofday)",
     re.I,
@@ -20,6 +22,8 @@ _OTHER_CLOCKS = re.compile(
 _TRANSACTIONS = {"transaction", "commit", "rollback", "pipeline", "tenant_transaction", "key_transaction"}
 _CONFIDENTIAL = re.compile(r"(digest|secret|hash|password|signature|checksum|hmac|token|presented)(es|s)?$|^mac$", re.I)
 _NETWORK = {"requests", "urllib", "urllib3", "http", "httpx", "aiohttp", "socket", "ftplib", "smtplib", "telnetlib"}
+
+_ENVIRONMENT = {("os", "environ"), ("os", "getenv"), ("os", "environb")}
 
 # SQL that does not belong to a table, and so to no module of store/: the exact statements, each with its reason.
 ALLOWED_SQL = {
@@ -153,6 +157,69 @@ def rooms_that_import_by_themselves(module: Module) -> list[str]:
     return [module.at(node, name) for node, name in imports(module)]
 
 
+def endpoints_that_write(module: Module) -> list[str]:
+    """An endpoint parses, calls one use case and shows: of the store it knows what reads, and the audit is not its business."""
+    if module.room not in {"api", "http"}:
+        return []
+    found = []
+    for node, origin, name in _references(module):
+        if f"{origin}.{name}".startswith("tocsin.access.audit") and name != "Actor":
+            found.append(module.at(node, f"{origin}.{name}"))
+        if (origin, name) in _store_functions() and _writes(origin, name):
+            found.append(module.at(node, f"{origin}.{name} writes"))
+    return found
+
+
+def environment_read_elsewhere(module: Module) -> list[str]:
+    """What a function is told it reads through its settings, whose names can be compared with the template."""
+    if module.path == f"{LAYER}/foundation/settings.py":
+        return []
+    return [module.at(node, f"{origin}.{name}") for node, origin, name in _references(module) if (origin, name) in _ENVIRONMENT]
+
+
+def _references(module: Module) -> list[tuple[ast.AST, str, str]]:
+    """What a module names of others: each name it imports, and each attribute of a module it imports."""
+    found: list[tuple[ast.AST, str, str]] = []
+    bound: dict[str, str] = {}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                found.append((node, node.module, alias.name))
+                bound[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Import):
+            bound |= {alias.asname: alias.name for alias in node.names if alias.asname}
+            found += [(node, alias.name, "") for alias in node.names]
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute):
+            whole = ast.unparse(node.value)
+            found.append((node, bound.get(whole, whole), node.attr))
+    return found
+
+
+@cache
+def _store_functions() -> dict[tuple[str, str], tuple[Module, ast.FunctionDef]]:
+    return {
+        (module.name, node.name): (module, node)
+        for module in modules()
+        if module.is_store
+        for node in module.tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@cache
+def _writes(origin: str, name: str) -> bool:
+    """Whether a function of the store has SQL that writes or locks, or calls one that does."""
+    module, function = _store_functions()[origin, name]
+    if any(_WRITING.search(text) for _, text in texts(Module(module.path, ast.Module([function], [])))):
+        return True
+    imported = [node for node in module.tree.body if isinstance(node, ast.ImportFrom)]
+    of_others = {(place, one) for _, place, one in _references(Module(module.path, ast.Module([*imported, function], [])))}
+    of_its_own = {(origin, node.id) for node in ast.walk(function) if isinstance(node, ast.Name)}
+    named = (of_others | of_its_own) & _store_functions().keys() - {(origin, name)}
+    return any(_writes(*one) for one in named)
+
+
 def _reachable(room: str) -> set[str]:
     """What a module of this room may import."""
     match room:
@@ -201,4 +268,6 @@ RULES: list[Rule] = [
     directions,
     ways_out_of_others,
     rooms_that_import_by_themselves,
+    endpoints_that_write,
+    environment_read_elsewhere,
 ]

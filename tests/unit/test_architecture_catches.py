@@ -10,6 +10,7 @@ from tests.unit.source import LAYER, Module
 
 STORE, HOUSE, DOOR = f"{LAYER}/store/things.py", f"{LAYER}/delivery/things.py", "functions/things/app.py"
 ROOM = HOUSE
+ENDPOINT = f"{LAYER}/api/things.py"
 
 BREACHES: list[tuple[Rule, str, str]] = [
     (rules.sql_outside_the_store, HOUSE, 'conn.execute("SELECT id FROM users")'),
@@ -60,6 +61,20 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (rules.ways_out_of_others, f"{LAYER}/intake/things.py", "from tocsin.channels.ses import SesEmail"),
     (rules.ways_out_of_others, f"{LAYER}/api/things.py", "from tocsin.channels import ways"),
     (rules.rooms_that_import_by_themselves, f"{LAYER}/delivery/__init__.py", "from tocsin.delivery.gate import decide"),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.store import users\nusers.upsert(conn)"),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.store import users as people\nwork = people.upsert"),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.store.watches import delete"),
+    (rules.endpoints_that_write, ENDPOINT, "import tocsin.store.users\ntocsin.store.users.upsert(conn)"),
+    (rules.endpoints_that_write, ENDPOINT, "def f():\n    from tocsin.store import devices\n    devices.delete(conn)"),
+    (
+        rules.endpoints_that_write,
+        f"{LAYER}/http/things.py",
+        "from tocsin.store import api_keys\napi_keys.find_by_hash(conn, b'')",
+    ),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.access import audit\naudit.record(conn)"),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.access.audit import record"),
+    (rules.environment_read_elsewhere, DOOR, 'import os\nos.environ["STAGE"]'),
+    (rules.environment_read_elsewhere, HOUSE, 'from os import getenv\ngetenv("STAGE")'),
 ]
 
 FINE: list[tuple[Rule, str, str]] = [
@@ -86,6 +101,15 @@ FINE: list[tuple[Rule, str, str]] = [
     (rules.directions, DOOR, "from tocsin.api import inbox\nfrom tocsin.outbox.dispatch import dispatch"),
     (rules.ways_out_of_others, ROOM, "from tocsin.channels.ways import Way"),
     (rules.rooms_that_import_by_themselves, f"{LAYER}/delivery/gate.py", "import json"),
+    (
+        rules.endpoints_that_write,
+        ENDPOINT,
+        "from tocsin.store import users\nfrom tocsin.store.users import User\nusers.find(conn)",
+    ),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.store import provider_configs\nprovider_configs.find(conn)"),
+    (rules.endpoints_that_write, ENDPOINT, "from tocsin.access.audit import Actor"),
+    (rules.environment_read_elsewhere, f"{LAYER}/foundation/settings.py", 'import os\nos.environ["STAGE"]'),
+    (rules.endpoints_that_write, ROOM, "from tocsin.store import users\nusers.upsert(conn)"),
 ]
 
 

@@ -24,6 +24,7 @@ from tocsin.api import (
     providers,
     suppressions,
     templates,
+    threads,
     unsubscribe,
     user_tokens,
     users,
@@ -74,8 +75,8 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
-        *(intents, events, notifications, inbox, preferences, users, devices, api_keys, event_routing, watches, user_tokens),
-        *(templates, notification_types, suppressions, providers, unsubscribe, about),
+        *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, about),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]

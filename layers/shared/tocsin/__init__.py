@@ -5,7 +5,8 @@ audience      who hears of it, and why
 delivery      one delivery, from its claim to its settlement
 channels      the ways out: one small Protocol, one module per provider
 content       the words: templates, what is said without one, and what may stand where
-people        whom we know: addresses, time zones
+people        whom we know and what they want: users, devices, watches, preferences
+inbox         what a person sees and does
 feedback      what providers and readers say afterwards
 outbox        everything asynchronous: workers, and the sweep that starts them
 dead_letters  what automation gave up on

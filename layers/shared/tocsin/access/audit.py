@@ -7,8 +7,8 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.content.plain import one_line
 from tocsin.foundation.ids import uuid7
+from tocsin.foundation.text import one_line
 from tocsin.store import audit_logs
 
 

@@ -6,9 +6,11 @@ import re
 import secrets
 import zlib
 from dataclasses import dataclass
+from typing import Literal, get_args
 from uuid import UUID
 
-SCOPES = ("send", "read", "inbox", "data", "manage", "operate", "admin")
+Scope = Literal["send", "read", "inbox", "data", "manage", "operate", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _ID_LENGTH, _SECRET_LENGTH, _CHECKSUM_LENGTH = 22, 43, 6
 _SHAPE = re.compile(r"tcn_(live|test)_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}")

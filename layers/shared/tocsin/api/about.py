@@ -72,6 +72,7 @@ def every_endpoint() -> list[Endpoint]:
         providers,
         suppressions,
         templates,
+        threads,
         unsubscribe,
         user_tokens,
         users,
@@ -80,8 +81,8 @@ def every_endpoint() -> list[Endpoint]:
     from tocsin.http import assets  # noqa: PLC0415
 
     modules = (
-        *(intents, events, notifications, inbox, preferences, users, devices, api_keys, event_routing, watches, user_tokens),
-        *(templates, notification_types, suppressions, providers, unsubscribe),
+        *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe),
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others

@@ -7,10 +7,12 @@ from uuid import UUID
 
 from pydantic import Field, StrictInt
 
-from tocsin.access import audit, authenticate, key_format
+from tocsin.access import issue_key
+from tocsin.access.issue_key import Issued, NotRotatable, Rights
+from tocsin.access.key_format import Scope
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Moment, Name
-from tocsin.foundation.ids import as_uuid, uuid7
+from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
@@ -21,7 +23,7 @@ from tocsin.store.api_keys import ApiKey
 class KeyBody(Closed):
     name: Name
     producer: Name
-    scopes: Annotated[list[Literal["send", "read", "inbox", "data", "manage", "operate", "admin"]], Field(min_length=1)]
+    scopes: Annotated[list[Scope], Field(min_length=1)]
     expires_at: Moment | None = None
     mode: Literal["live", "test"] = "live"
     rate_limit: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = None
@@ -35,9 +37,8 @@ class RotateBody(Closed):
 
 def post_key(call: Call) -> Response:
     body: KeyBody = call.request.parsed(KeyBody)
-    with tenant_transaction(call.conn, call.tenant_id):
-        key, plain = _make(call, body)
-    return Response(201, _shown_key(key) | {"key": plain})
+    issued = issue_key.issue(call.conn, call.actor, Rights(**body.model_dump()))
+    return Response(201, _shown_issued(issued))
 
 
 def list_keys(call: Call) -> Response:
@@ -51,25 +52,15 @@ def list_keys(call: Call) -> Response:
 def rotate_key(call: Call) -> Response:
     """A new secret for the same rights. The old key ends after the overlap; a key is rotated once."""
     body: RotateBody = call.request.parsed(RotateBody) if call.request.body else RotateBody()
-    old = _key(call)
-    same_rights = KeyBody(
-        name=old.name,
-        producer=old.producer,
-        scopes=old.scopes,  # type: ignore[arg-type]
-        mode=old.mode,  # type: ignore[arg-type]
-        rate_limit=old.rate_limit,
-        expires_at=old.expires_at.isoformat() if old.expires_at else None,  # type: ignore[arg-type]
-    )
-    with tenant_transaction(call.conn, call.tenant_id):
-        new, plain = _make(call, same_rights)
-        ends_at = api_keys.replace(call.conn, call.tenant_id, old.id, new.id, overlap=timedelta(seconds=body.overlap_seconds))
-        if ends_at is None:
-            raise _not_rotatable(api_keys.find(call.conn, call.tenant_id, old.id) or old)
-        before = {"expires_at": old.expires_at.isoformat() if old.expires_at else None}
-        after = {"expires_at": ends_at.isoformat(), "replaced_by": str(new.id)}
-        audit.record(call.conn, call.actor, "rotate", "api_key", str(old.id), {"old": before, "new": after})
-    authenticate.forget()
-    return Response(201, _shown_key(new) | {"key": plain, "replaces": {"id": old.id, "expires_at": ends_at}})
+    key_id, overlap = _key_id(call), timedelta(seconds=body.overlap_seconds)
+    try:
+        rotated = issue_key.rotate(call.conn, call.actor, key_id, overlap=overlap)
+    except NotRotatable as error:
+        raise _not_rotatable(error.key) from None
+    if rotated is None:
+        raise problems.not_found("API key")
+    replaces = {"id": rotated.old_id, "expires_at": rotated.old_ends_at}
+    return Response(201, _shown_issued(rotated.new) | {"replaces": replaces})
 
 
 def _not_rotatable(key: ApiKey) -> Problem:
@@ -81,52 +72,21 @@ def _not_rotatable(key: ApiKey) -> Problem:
 
 
 def revoke_key(call: Call) -> Response:
-    key = _key(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        api_keys.revoke(call.conn, call.tenant_id, key.id)
-        audit.record(
-            call.conn,
-            call.actor,
-            "revoke",
-            "api_key",
-            str(key.id),
-            {"old": {"is_active": key.is_active}, "new": {"is_active": False}},
-        )
-    authenticate.forget()
+    key = issue_key.revoke(call.conn, call.actor, _key_id(call))
+    if key is None:
+        raise problems.not_found("API key")
     return Response(200, _shown_key(key) | {"is_active": False})
 
 
-def _make(call: Call, body: KeyBody) -> tuple[ApiKey, str]:
-    """The key as it is kept, and as it is shown this once. Its audit row is written with it."""
-    key_id = uuid7()
-    minted = key_format.mint(key_id, body.mode)
-    api_keys.insert(
-        call.conn,
-        key_id=key_id,
-        tenant_id=call.tenant_id,
-        producer=body.producer,
-        name=body.name,
-        mode=body.mode,
-        key_prefix=minted.prefix,
-        key_hash=minted.hash,
-        scopes=sorted(set(body.scopes)),
-        rate_limit=body.rate_limit,
-        expires_at=body.expires_at,
-    )
-    stored = api_keys.find(call.conn, call.tenant_id, key_id)
-    audit.record(call.conn, call.actor, "create", "api_key", str(key_id), {"new": body.model_dump(mode="json")})
-    assert stored is not None  # noqa: S101 - inserted in the same transaction
-    return stored, minted.plain
+def _key_id(call: Call) -> UUID:
+    key_id = as_uuid(call.request.path_parameters.get("id", ""))
+    if key_id is None:
+        raise problems.not_found("API key")
+    return key_id
 
 
-def _key(call: Call) -> ApiKey:
-    key_id: UUID | None = as_uuid(call.request.path_parameters.get("id", ""))
-    if key_id is not None:
-        with tenant_transaction(call.conn, call.tenant_id):
-            key = api_keys.find(call.conn, call.tenant_id, key_id)
-        if key is not None:
-            return key
-    raise problems.not_found("API key")
+def _shown_issued(issued: Issued) -> dict[str, Any]:
+    return _shown_key(issued.key) | {"key": issued.plain}
 
 
 def _shown_key(key: ApiKey) -> dict[str, Any]:

@@ -3,13 +3,11 @@
 from dataclasses import asdict
 from typing import Literal
 
-from tocsin.api.users import user_of
-from tocsin.foundation.database import tenant_transaction
+from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
-from tocsin.foundation.ids import uuid7
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.store import devices
+from tocsin.people import devices
 
 
 class DeviceBody(Closed):
@@ -18,31 +16,24 @@ class DeviceBody(Closed):
 
 def put_device(call: Call) -> Response:
     body: DeviceBody = call.request.parsed(DeviceBody)
-    user = user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        device = devices.upsert(
-            call.conn,
-            device_id=uuid7(),
-            tenant_id=call.tenant_id,
-            user_id=user.id,
-            platform=body.platform,
-            token=_device_token(call),
-        )
+    external_id, token = external_id_of(call), _device_token(call)
+    with named_user():
+        device = devices.register(call.conn, call.tenant_id, external_id, platform=body.platform, token=token)
     return Response(200, asdict(device))
 
 
 def list_devices(call: Call) -> Response:
-    user = user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        found = devices.list_of(call.conn, call.tenant_id, user.id)
+    with named_user():
+        found = devices.list_of(call.conn, call.tenant_id, external_id_of(call))
     return Response(200, {"data": [asdict(device) for device in found], "next_cursor": None})
 
 
 def delete_device(call: Call) -> Response:
-    user = user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        if not devices.delete(call.conn, tenant_id=call.tenant_id, user_id=user.id, token=_device_token(call)):
-            raise problems.not_found("device")
+    external_id, token = external_id_of(call), _device_token(call)
+    with named_user():
+        was_known = devices.forget(call.conn, call.tenant_id, external_id, token)
+    if not was_known:
+        raise problems.not_found("device")
     return Response(204)
 
 

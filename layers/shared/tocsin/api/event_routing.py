@@ -1,11 +1,12 @@
 """Event routing: which events tell whom, and on which channels."""
 
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictBool
 
-from tocsin.access import audit
+from tocsin.audience import route_events
+from tocsin.audience.route_events import Telling
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, unique
 from tocsin.http import problems
@@ -41,21 +42,13 @@ def get_routing(call: Call) -> Response:
 def put_routing(call: Call) -> Response:
     event_type = _event_type(call)
     body: RoutingBody = call.request.parsed(RoutingBody)
-    with tenant_transaction(call.conn, call.tenant_id):
-        before = event_routing.find_all(call.conn, call.tenant_id, event_type)
-        routing = event_routing.upsert(call.conn, call.tenant_id, event_type, **body.model_dump())
-        old = {"old": _audited(before[0])} if before else {}
-        audit.record(call.conn, call.actor, "put", "event_routing", event_type, old | {"new": _audited(routing)})
+    routing = route_events.route(call.conn, call.actor, event_type, Telling(**body.model_dump()))
     return Response(200, asdict(routing))
 
 
 def delete_routing(call: Call) -> Response:
-    event_type = _event_type(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        before = event_routing.find_all(call.conn, call.tenant_id, event_type)
-        if not before or not event_routing.delete(call.conn, call.tenant_id, event_type):
-            raise problems.not_found("event type")
-        audit.record(call.conn, call.actor, "delete", "event_routing", event_type, {"old": _audited(before[0])})
+    if not route_events.stop(call.conn, call.actor, _event_type(call)):
+        raise problems.not_found("event type")
     return Response(204)
 
 
@@ -64,10 +57,6 @@ def _event_type(call: Call) -> str:
     if not 1 <= len(event_type) <= 100 or "*" in event_type[:-1]:
         raise problems.invalid("An event type has 1 to 100 characters; a * may stand at its end only.")
     return event_type
-
-
-def _audited(routing: event_routing.Routing) -> dict[str, Any]:
-    return {"rules": routing.rules, "overrides": routing.overrides, "subscribe_actor": routing.subscribe_actor}
 
 
 ENDPOINTS = [

@@ -3,14 +3,14 @@
 from typing import Any
 from uuid import UUID
 
-from tocsin.api import rate_limits
+from tocsin.access.rate_limits import Allowance
 from tocsin.foundation.ids import uuid7
-from tocsin.http import door, problems
+from tocsin.foundation.settings import settings
+from tocsin.http import door, problems, rate_limits
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.http.problems import Problem
-from tocsin.intake import cloud_events
+from tocsin.intake import admission, cloud_events
 from tocsin.intake.accept_events import Recorded, Told, record_events
-from tocsin.intake.accept_intents import Allowance, KeyInFlight, RateExceeded
 from tocsin.intake.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED, CloudEvent
 
 _LIMIT = "events"
@@ -86,11 +86,11 @@ def _try_told(value: Any, notification_id: UUID) -> Told | Problem:
 
 
 def _record(call: Call, told: list[Told]) -> tuple[list[Recorded], Allowance]:
-    sender = rate_limits.sender_of(call)
-    rate_limits.refuse_if_exhausted(sender, _LIMIT)
+    sender, request = admission.sender_of(call.principal, usual_limit=settings().rate_limit_per_minute), call.request
     try:
-        return record_events(call.conn, told, sender=sender, request_id=call.request.request_id, trace_id=call.request.trace_id)
-    except KeyInFlight:
+        with admission.admitted(sender, _LIMIT, len(told)):
+            return record_events(call.conn, told, sender=sender, request_id=request.request_id, trace_id=request.trace_id)
+    except admission.KeyInFlight:
         raise Problem(
             409,
             "event-in-flight",
@@ -98,10 +98,8 @@ def _record(call: Call, told: list[Told]) -> tuple[list[Recorded], Allowance]:
             "Send it again in a second.",
             headers={"Retry-After": "1"},
         ) from None
-    except RateExceeded:
-        if len(told) == 1:
-            rate_limits.note_exhausted(sender, _LIMIT)
-        raise rate_limits.too_many(sender, _LIMIT) from None
+    except admission.RateExceeded:
+        raise rate_limits.too_many(sender.rate_limit, _LIMIT) from None
 
 
 def _receipt(told: Told, recorded: Recorded) -> dict[str, Any]:

@@ -1,28 +1,24 @@
 """The inbox: what a person sees, and what they do with it."""
 
-import time
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import psycopg
 from pydantic import StrictBool, model_validator
 
-from tocsin.foundation.database import tenant_round_trip, tenant_transaction
+from tocsin.access.recognise import recognise
+from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.fields import Closed, Moment
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import door, paging, problems
 from tocsin.http.door import Endpoint, Response, Visit
+from tocsin.inbox import live, mark
+from tocsin.inbox.live import Glance
+from tocsin.inbox.mark import BadSnooze
 from tocsin.store import notifications
 from tocsin.store.notifications import COUNT_CAP, Change, View
 
 VIEWS = ("all", "unread", "read", "done", "saved", "snoozed")
-FARTHEST_SNOOZE = timedelta(days=365)
 LONGEST_WAIT = 20
-LOOK_EVERY = 0.4  # seconds between two looks at the inbox while a browser waits
-WATCHED_ROWS = 20  # changes further down do not wake anybody
-READ_BATCH = 1_000
-MOST_READ = 10_000  # rows that one read-all marks; it says when there is more
 
 
 class RowChange(Closed):
@@ -54,69 +50,50 @@ def list_inbox(visit: Visit) -> Response:
 def unread_count(visit: Visit) -> Response:
     with tenant_round_trip(visit.conn, visit.tenant_id):
         cursor = notifications.count_unread(visit.conn, visit.tenant_id, visit.user_id)
-    return door.conditional(visit.request, Response(200, _badge(cursor.fetchone())))
+    row = cursor.fetchone()
+    return door.conditional(visit.request, Response(200, _badge(row[0] if row else 0)))
 
 
 def wait_for_news(visit: Visit) -> Response:
-    """Answer when the inbox is not what the caller knows, or when the wait is over. Between two looks no transaction is open."""
-    give_up_at = time.monotonic() + _wait(visit)
-    answer = _news(visit)
-    while answer.status == 304 and time.monotonic() + LOOK_EVERY <= give_up_at:
-        time.sleep(LOOK_EVERY)
-        try:
-            answer = _news(visit)
-        except psycopg.OperationalError:
-            return answer  # as far as we know, nothing new; to begin again on another connection would be to wait twice
-    return answer
+    """Answer when the inbox is not what the caller knows, or when the wait is over."""
+
+    def answer(glance: Glance) -> Response:
+        return door.conditional(visit.request, Response(200, [_badge(glance.unread), glance.rows]))
+
+    glance = live.wait(
+        visit.conn,
+        visit.tenant_id,
+        visit.user_id,
+        is_known=lambda glance: answer(glance).status == 304,
+        seconds=_wait(visit),
+    )
+    told = answer(glance)
+    return Response(told.status, _badge(glance.unread) if told.status == 200 else None, told.headers)
 
 
 def patch_row(visit: Visit) -> Response:
     row_id = _row_id(visit)
     body: RowChange = visit.request.parsed(RowChange)
-    if body.snoozed_until is not None and not datetime.now(UTC) < body.snoozed_until <= datetime.now(UTC) + FARTHEST_SNOOZE:
-        raise problems.invalid_field("/snoozed_until", "must be in the future, within 365 days")
     change = Change(body.read, body.done, body.saved, False, "snoozed_until" in body.model_fields_set, body.snoozed_until)
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        _change(visit, row_id, change)
-        row = notifications.find(visit.conn, visit.tenant_id, visit.user_id, row_id)
+    try:
+        row = mark.mark(visit.conn, visit.tenant_id, visit.user_id, row_id, change)
+    except BadSnooze as error:
+        raise problems.invalid_field("/snoozed_until", str(error)) from None
     if row is None:
         raise problems.not_found("notification")
     return Response(200, _shown(row))
 
 
 def hide_row(visit: Visit) -> Response:
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        _change(visit, _row_id(visit), Change(hide=True))
+    if not mark.hide(visit.conn, visit.tenant_id, visit.user_id, _row_id(visit)):
+        raise problems.not_found("notification")
     return Response(204)
 
 
 def read_all(visit: Visit) -> Response:
     body: ReadAll = visit.request.parsed(ReadAll) if visit.request.body else ReadAll()
-    marked = 0
-    for mark in (notifications.read_own, notifications.read_shared):
-        while marked < MOST_READ:
-            with tenant_transaction(visit.conn, visit.tenant_id):
-                count = mark(visit.conn, visit.tenant_id, visit.user_id, before=body.before, limit=READ_BATCH)
-            marked += count
-            if count < READ_BATCH:
-                break
-    return Response(200, {"marked": marked, "more": marked >= MOST_READ})
-
-
-def _news(visit: Visit) -> Response:
-    with tenant_round_trip(visit.conn, visit.tenant_id):
-        count = notifications.count_unread(visit.conn, visit.tenant_id, visit.user_id)
-        rows = notifications.list_page(visit.conn, visit.tenant_id, visit.user_id, View(), limit=WATCHED_ROWS, after=None)
-    seen = [[row["id"], row["unread"], row["shown_at"], row["saved_at"]] for row in rows]
-    badge = _badge(count.fetchone())
-    answer = door.conditional(visit.request, Response(200, [badge, seen]))
-    return Response(answer.status, badge if answer.status == 200 else None, answer.headers)
-
-
-def _change(visit: Visit, row_id: UUID, change: Change) -> None:
-    person = (visit.conn, visit.tenant_id, visit.user_id, row_id)
-    if not notifications.change_own(*person, change) and not notifications.change_shared(*person, change):
-        raise problems.not_found("notification")
+    marked = mark.read_all(visit.conn, visit.tenant_id, visit.user_id, before=body.before)
+    return Response(200, {"marked": marked, "more": marked >= mark.MOST_READ})
 
 
 def _view(visit: Visit) -> View:
@@ -144,8 +121,7 @@ def _row_id(visit: Visit) -> UUID:
     return row_id
 
 
-def _badge(row: tuple[int] | None) -> dict[str, Any]:
-    unread = row[0] if row else 0
+def _badge(unread: int) -> dict[str, Any]:
     return {"unread": unread, "capped": unread >= COUNT_CAP}
 
 
@@ -176,7 +152,7 @@ def personal(route: str, run: Any, summary: str, **details: Any) -> Endpoint:
     """An endpoint of one person: with their token, or with a key that names them."""
     parameters = [_USER, *details.pop("parameters", [])]
     answers = {404: "No such user"} | details.pop("answers", {})
-    return Endpoint(route, "inbox", run, summary, parameters=parameters, answers=answers, is_personal=True, **details)
+    return Endpoint(route, "inbox", run, summary, parameters=parameters, answers=answers, recognise=recognise, **details)
 
 
 ENDPOINTS = [

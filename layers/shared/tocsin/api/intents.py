@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tocsin.api import rate_limits
+from tocsin.access.rate_limits import Allowance
 from tocsin.foundation import strict_json
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
-from tocsin.http import door, problems
+from tocsin.http import door, problems, rate_limits
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import accept_intents as accepting
+from tocsin.intake import admission
 from tocsin.intake.accept_intents import (
     Accepted,
-    Allowance,
     Asked,
     End,
     KeyReused,
@@ -138,18 +138,19 @@ def _key_of(item: Any) -> str | None:
 
 
 def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
-    sender = rate_limits.sender_of(call)
-    rate_limits.refuse_if_exhausted(sender, _LIMIT)
+    config = settings()
+    sender = admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
     try:
-        return accepting.accept(
-            call.conn,
-            asked,
-            sender=sender,
-            request_id=call.request.request_id,
-            trace_id=call.request.trace_id,
-            window=timedelta(days=settings().idempotency_days),
-        )
-    except accepting.KeyInFlight:
+        with admission.admitted(sender, _LIMIT, len(asked)):
+            return accepting.accept(
+                call.conn,
+                asked,
+                sender=sender,
+                request_id=call.request.request_id,
+                trace_id=call.request.trace_id,
+                window=timedelta(days=config.idempotency_days),
+            )
+    except admission.KeyInFlight:
         raise Problem(
             409,
             "idempotency-key-in-flight",
@@ -157,10 +158,8 @@ def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
             "Send it again in a second.",
             headers={"Retry-After": "1"},
         ) from None
-    except accepting.RateExceeded:
-        if len(asked) == 1:
-            rate_limits.note_exhausted(sender, _LIMIT)
-        raise rate_limits.too_many(sender, _LIMIT) from None
+    except admission.RateExceeded:
+        raise rate_limits.too_many(sender.rate_limit, _LIMIT) from None
 
 
 def _refusal(end: Refused) -> Problem:

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
-from tocsin.access import audit
 from tocsin.api.templates import name_of
+from tocsin.audience import define_type
+from tocsin.audience.define_type import Meaning
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.http import problems
@@ -30,11 +31,7 @@ class TypeBody(Closed):
 
 def put_type(call: Call) -> Response:
     body: TypeBody = call.request.parsed(TypeBody)
-    with tenant_transaction(call.conn, call.tenant_id):
-        before = notification_types.find_all(call.conn, call.tenant_id, name_of(call))
-        kind = notification_types.upsert(call.conn, tenant_id=call.tenant_id, name=name_of(call), **body.model_dump())
-        old = {name: getattr(before[0], name) for name in body.model_dump()} if before else None
-        audit.record(call.conn, call.actor, "put", "notification_type", kind.name, {"old": old, "new": body.model_dump()})
+    kind = define_type.define(call.conn, call.actor, name_of(call), Meaning(**body.model_dump()))
     return Response(200, asdict(kind))
 
 
@@ -53,10 +50,8 @@ def list_types(call: Call) -> Response:
 
 
 def delete_type(call: Call) -> Response:
-    with tenant_transaction(call.conn, call.tenant_id):
-        if not notification_types.delete(call.conn, call.tenant_id, name_of(call)):
-            raise problems.not_found("notification type")
-        audit.record(call.conn, call.actor, "delete", "notification_type", name_of(call), {})
+    if not define_type.forget(call.conn, call.actor, name_of(call)):
+        raise problems.not_found("notification type")
     return Response(204)
 
 

@@ -1,17 +1,16 @@
 """Asking: what became of a notification, or of an event."""
 
-from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from tocsin.delivery import timeline as timelines
+from tocsin.delivery.history import history
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.store import attempts, domain_events, provider_events, records, routes
+from tocsin.store import domain_events, records
 
-MAX_ROUTES_SHOWN = 1_000
 _STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
 _CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 
@@ -36,27 +35,16 @@ def list_notifications(call: Call) -> Response:
 
 def get_notification(call: Call) -> Response:
     notification_id = as_uuid(call.request.path_parameters.get("id", ""))
-    if notification_id is None:
+    found = history(call.conn, call.tenant_id, notification_id) if notification_id else None
+    if found is None:
         raise problems.not_found("notification")
-    with tenant_transaction(call.conn, call.tenant_id):
-        record = records.find(call.conn, call.tenant_id, notification_id)
-        if record is None:
-            raise problems.not_found("notification")
-        its_routes = routes.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN)
-        its_attempts = attempts.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
-        its_events = provider_events.list_of(call.conn, call.tenant_id, notification_id, limit=MAX_ROUTES_SHOWN * 5)
-        counts: dict[str, int] = (
-            Counter(route["status"] for route in its_routes)  # of the routes as they were read, so that the two agree
-            if len(its_routes) < MAX_ROUTES_SHOWN
-            else routes.count_by_status(call.conn, call.tenant_id, notification_id)
-        )
     return Response(
         200,
-        _shown_record(record, counts)
+        _shown_record(found.record, found.counts)
         | {
-            "payload": record["payload_json"],
-            "routes": [_shown_route(route, its_attempts) for route in its_routes],
-            "timeline": timelines.shown(timelines.timeline(record, its_routes, its_attempts, its_events)),
+            "payload": found.record["payload_json"],
+            "routes": [_shown_route(route, found.attempts) for route in found.routes],
+            "timeline": timelines.shown(timelines.timeline(found.record, found.routes, found.attempts, found.events)),
         },
     )
 

@@ -1,4 +1,4 @@
-"""Preferring: what a person wants to hear, by channel, by type, and of a thread."""
+"""Preferences: what a person wants to hear, by channel and by type."""
 
 import re
 from datetime import time
@@ -7,22 +7,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
 from tocsin.api.inbox import personal
-from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed
-from tocsin.foundation.ids import uuid7
 from tocsin.http import problems
 from tocsin.http.door import Response, Visit
+from tocsin.people import preferences
+from tocsin.people.preferences import CHANNELS, Inapplicable, Wishes, check_window
 from tocsin.people.time_zones import known_zone
-from tocsin.store import notification_threads, preferences
 from tocsin.store.preferences import Preference
-
-CHANNELS = ("email", "sms", "push", "in_app")
-MOST_PREFERENCES = 500
-
-
-class ThreadChoice(Closed):
-    subscribed: StrictBool
-
 
 _WALL_TIME = re.compile(r"\d\d:\d\d", re.ASCII)
 
@@ -52,87 +43,36 @@ class PreferenceBody(Closed):
 
     @model_validator(mode="after")
     def _whole_window(self) -> "PreferenceBody":
-        if (self.quiet_hours_start is None) != (self.quiet_hours_end is None):
-            raise ValueError("quiet hours need both quiet_hours_start and quiet_hours_end")
-        if self.quiet_hours_start is not None and self.quiet_hours_start == self.quiet_hours_end:
-            raise ValueError("quiet hours must not end when they start; to hear nothing, switch the channel off")
+        check_window(self.quiet_hours_start, self.quiet_hours_end)
         return self
 
 
-def get_thread(visit: Visit) -> Response:
-    kind, thread_id = _thread(visit)
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        found = notification_threads.find(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id)
-    return Response(200, _shown_thread(kind, thread_id, found))
-
-
-def put_thread(visit: Visit) -> Response:
-    body: ThreadChoice = visit.request.parsed(ThreadChoice)
-    kind, thread_id = _thread(visit)
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        chosen = notification_threads.choose(
-            visit.conn, visit.tenant_id, visit.user_id, kind, thread_id, subscribed=body.subscribed
-        )
-    return Response(200, _shown_thread(kind, thread_id, chosen))
-
-
-def delete_thread(visit: Visit) -> Response:
-    kind, thread_id = _thread(visit)
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        notification_threads.forget(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id)
-    return Response(204)
-
-
 def list_preferences(visit: Visit) -> Response:
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        found = preferences.list_of(visit.conn, visit.tenant_id, visit.user_id, limit=MOST_PREFERENCES)
-        zone = preferences.default_timezone(visit.conn, visit.tenant_id, visit.user_id)
-    rules = {(one.channel, one.notification_type): one for one in found}
-    plain = [rules.get((channel, ""), _unset(channel, "", zone)) for channel in CHANNELS]
-    finer = [one for one in rules.values() if one.notification_type]
-    return Response(200, {"data": [_shown_preference(one) for one in [*plain, *finer]]})
+    found = preferences.all_rules(visit.conn, visit.tenant_id, visit.user_id)
+    return Response(200, {"data": [_shown_preference(one) for one in found]})
 
 
 def get_preference(visit: Visit) -> Response:
     channel, notification_type = _rule(visit)
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        found = preferences.find(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type)
-        zone = preferences.default_timezone(visit.conn, visit.tenant_id, visit.user_id)
-    return Response(200, _shown_preference(found or _unset(channel, notification_type, zone)))
+    found = preferences.rule(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type)
+    return Response(200, _shown_preference(found))
 
 
 def put_preference(visit: Visit) -> Response:
     channel, notification_type = _rule(visit)
     body: PreferenceBody = visit.request.parsed(PreferenceBody)
-    if channel == "in_app":
-        for name in ("frequency_cap", "quiet_hours_start", "timezone"):
-            if getattr(body, name) is not None:
-                raise problems.invalid_field(f"/{name}", "does not apply to the inbox: it disturbs nobody")
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        rule = preferences.upsert(
-            visit.conn,
-            preference_id=uuid7(),
-            tenant_id=visit.tenant_id,
-            user_id=visit.user_id,
-            channel=channel,
-            notification_type=notification_type,
-            **body.model_dump() | {"enabled": True if body.enabled is None and not notification_type else body.enabled},
-        )
+    wishes = Wishes(**body.model_dump())
+    try:
+        rule = preferences.prefer(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type, wishes)
+    except Inapplicable as error:
+        raise problems.invalid_field(f"/{error.field}", str(error)) from None
     return Response(200, _shown_preference(rule))
 
 
 def delete_preference(visit: Visit) -> Response:
     channel, notification_type = _rule(visit)
-    with tenant_transaction(visit.conn, visit.tenant_id):
-        preferences.delete(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type)
+    preferences.forget(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type)
     return Response(204)
-
-
-def _thread(visit: Visit) -> tuple[str, str]:
-    kind, thread_id = (visit.request.path_parameters.get(name, "") for name in ("kind", "id"))
-    if not 1 <= len(kind) <= 64 or not 1 <= len(thread_id) <= 255:
-        raise problems.invalid("A thread has a kind of 1 to 64 characters and an id of 1 to 255.")
-    return kind, thread_id
 
 
 def _rule(visit: Visit) -> tuple[str, str]:
@@ -142,19 +82,6 @@ def _rule(visit: Visit) -> tuple[str, str]:
     if len(notification_type) > 100:
         raise problems.invalid_parameter("type", "has at most 100 characters")
     return channel, notification_type
-
-
-def _unset(channel: str, notification_type: str, zone: str) -> Preference:
-    return Preference(channel, notification_type, None if notification_type else True, None, None, None, zone, None)
-
-
-def _shown_thread(kind: str, thread_id: str, found: notification_threads.Subscription | None) -> dict[str, Any]:
-    return {
-        "thread": {"kind": kind, "id": thread_id},
-        "subscribed": found.subscribed if found else None,
-        "reason": found.reason if found else None,
-        "updated_at": found.updated_at if found else None,
-    }
 
 
 def _shown_preference(one: Preference) -> dict[str, Any]:
@@ -179,9 +106,6 @@ _TYPE: dict[str, Any] = {
 
 
 ENDPOINTS = [
-    personal("GET /v1/inbox/threads/{kind}/{id}", get_thread, "Is this person subscribed to the thread?"),
-    personal("PUT /v1/inbox/threads/{kind}/{id}", put_thread, "Subscribe to a thread, or mute it", body=ThreadChoice),
-    personal("DELETE /v1/inbox/threads/{kind}/{id}", delete_thread, "Back to what the watch says", success=204),
     personal("GET /v1/inbox/preferences", list_preferences, "Show all preferences"),
     personal(
         "GET /v1/inbox/preferences/{channel}", get_preference, "Show the preference for a channel",

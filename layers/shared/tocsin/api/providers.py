@@ -1,27 +1,23 @@
-"""Providing: a tenant's own ways out. Secrets go in and never come back."""
+"""Providers: a tenant's own ways out. Secrets go in and never come back."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
-from tocsin.access import audit
+from tocsin.access import providers
+from tocsin.access.providers import NewProvider, Tuning, Unfit
 from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed
-from tocsin.foundation.ids import as_uuid, uuid7
-from tocsin.foundation.settings import settings
+from tocsin.foundation.ids import as_uuid
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
 
 log = Logger(child=True)
-
-CHANNELS = {"ses": "email", "sendgrid": "email", "sns": "", "twilio": "sms", "fcm": "push"}
-_NEEDS_KEY = ("sendgrid", "twilio", "fcm")
 
 
 def _fits(secret: str) -> str:
@@ -60,68 +56,31 @@ def list_providers(call: Call) -> Response:
 
 def post_provider(call: Call) -> Response:
     body: ProviderBody = call.request.parsed(ProviderBody)
-    fits = CHANNELS[body.provider_name] or ("push" if body.channel == "push" else "sms")
-    if body.channel != fits:
-        raise problems.invalid_field("/channel", f"{body.provider_name} serves {CHANNELS[body.provider_name] or 'sms and push'}")
-    if body.provider_name in _NEEDS_KEY and not body.api_key:
-        raise problems.invalid_field("/api_key", f"{body.provider_name} needs one")
-    config_id = uuid7()
-    api_key = _sealed(call, config_id, "api_key", body.api_key)
-    api_secret = _sealed(call, config_id, "api_secret", body.api_secret)
-    with tenant_transaction(call.conn, call.tenant_id):
-        row = provider_configs.insert(
-            call.conn,
-            config_id=config_id,
-            tenant_id=call.tenant_id,
-            api_key=api_key,
-            api_secret=api_secret,
-            config_json=body.config,
-            **body.model_dump(exclude={"config", "api_key", "api_secret"}),
-        )
-        audit.record(call.conn, call.actor, "create", "provider", str(row.id), {"new": _plain(row)})
+    try:
+        row = providers.add(call.conn, call.actor, NewProvider(**body.model_dump()))
+    except Unfit as error:
+        raise problems.invalid_field(f"/{error.field}", str(error)) from None
+    except encryption.CannotSeal as error:
+        log.error("a secret cannot be sealed", extra={"request_id": call.request.request_id, "error": str(error)})
+        raise problems.unavailable("Secrets cannot be sealed just now.") from None
     return Response(201, _shown(row))
 
 
 def patch_provider(call: Call) -> Response:
     change: ProviderChange = call.request.parsed(ProviderChange)
     config_id = as_uuid(call.request.path_parameters.get("id", ""))
-    with tenant_transaction(call.conn, call.tenant_id):
-        old = provider_configs.find(call.conn, call.tenant_id, config_id) if config_id else None
-        row = provider_configs.update(call.conn, call.tenant_id, old.id, **change.model_dump()) if old else None
-        if old is None or row is None:
-            raise problems.not_found("provider")
-        changed = change.model_dump(exclude_none=True)
-        before = {name: value for name, value in _plain(old).items() if name in changed}
-        audit.record(call.conn, call.actor, "update", "provider", str(row.id), {"old": before, "new": changed})
+    tuning = Tuning(**change.model_dump())
+    row = providers.change(call.conn, call.actor, config_id, tuning) if config_id else None
+    if row is None:
+        raise problems.not_found("provider")
     return Response(200, _shown(row))
 
 
 def delete_provider(call: Call) -> Response:
     config_id = as_uuid(call.request.path_parameters.get("id", ""))
-    with tenant_transaction(call.conn, call.tenant_id):
-        old = provider_configs.find(call.conn, call.tenant_id, config_id) if config_id else None
-        if old is None:
-            raise problems.not_found("provider")
-        provider_configs.delete(call.conn, call.tenant_id, old.id)
-        audit.record(call.conn, call.actor, "delete", "provider", str(old.id), {"old": _plain(old)})
+    if config_id is None or not providers.remove(call.conn, call.actor, config_id):
+        raise problems.not_found("provider")
     return Response(204)
-
-
-def _sealed(call: Call, config_id: UUID, name: str, value: str | None) -> bytes | None:
-    if value is None:
-        return None
-    purpose = f"provider:{config_id}:{name}"
-    try:
-        return encryption.seal(value, tenant_id=call.tenant_id, purpose=purpose, key_arn=settings().data_key_arn)
-    except encryption.CannotSeal as error:
-        log.error("a secret cannot be sealed", extra={"request_id": call.request.request_id, "error": str(error)})
-        raise problems.unavailable("Secrets cannot be sealed just now.") from None
-
-
-def _plain(row: ProviderConfig) -> dict[str, Any]:
-    """What may be written down of a provider: all but its secrets."""
-    names = ("provider_name", "channel", "priority", "is_active", "rate_limit", "timeout_seconds")
-    return {name: getattr(row, name) for name in names}
 
 
 def _shown(row: ProviderConfig) -> dict[str, Any]:

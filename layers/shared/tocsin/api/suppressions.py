@@ -5,16 +5,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tocsin.access import audit
+from tocsin.feedback import suppress
+from tocsin.feedback.suppress import NotAnAddress, NotLifted
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
-from tocsin.foundation.ids import as_uuid, uuid7
+from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.people import addresses
 from tocsin.store import suppressions
-from tocsin.store.suppressions import Suppression
 
 _CHANNELS = ("email", "sms")
 
@@ -38,48 +37,26 @@ def list_suppressions(call: Call) -> Response:
 def post_suppression(call: Call) -> Response:
     body: SuppressionBody = call.request.parsed(SuppressionBody)
     try:
-        address = addresses.email(body.address) if body.channel == "email" else addresses.phone(body.address)
-    except ValueError as error:
+        row = suppress.suppress(call.conn, call.actor, body.channel, body.address, body.notification_type)
+    except NotAnAddress as error:
         raise problems.invalid_field("/address", str(error)) from None
-    with tenant_transaction(call.conn, call.tenant_id):
-        suppressions.insert_or_strengthen(
-            call.conn,
-            suppression_id=uuid7(),
-            tenant_id=call.tenant_id,
-            channel=body.channel,
-            address=address,
-            notification_type=body.notification_type or "",
-            reason="manual",
-        )
-        rows = suppressions.list_page(call.conn, call.tenant_id, channel=body.channel, address=address, limit=200, after=None)
-        (row,) = [row for row in rows if row.notification_type == (body.notification_type or "")]
-        audit.record(
-            call.conn, call.actor, "suppress", "suppression", str(row.id), {"new": {"channel": row.channel, "reason": row.reason}}
-        )
     return Response(201, asdict(row))
 
 
 def delete_suppression(call: Call) -> Response:
     """Lift a suppression. A complaint was a person's word: lifting it takes an operator and a reason."""
-    reason = call.request.query.get("reason", "").strip()
-    with tenant_transaction(call.conn, call.tenant_id):
-        row = _find(call)
-        if row.reason == "complaint" and "operate" not in call.principal.scopes:
-            raise problems.forbidden("operate")
-        if row.reason == "complaint" and not reason:
-            raise Problem(422, "reason-required", "A reason is required", "Say why with `?reason=`: a person complained.")
-        suppressions.delete(call.conn, call.tenant_id, row.id)
-        old = {"channel": row.channel, "reason": row.reason, "notification_type": row.notification_type}
-        audit.record(call.conn, call.actor, "lift", "suppression", str(row.id), {"old": old, "reason": reason[:500]})
-    return Response(204)
-
-
-def _find(call: Call) -> Suppression:
     suppression_id = as_uuid(call.request.path_parameters.get("id", ""))
-    row = suppressions.find(call.conn, call.tenant_id, suppression_id) if suppression_id else None
-    if row is None:
+    if suppression_id is None:
         raise problems.not_found("suppression")
-    return row
+    reason, is_operator = call.request.query.get("reason", "").strip(), "operate" in call.principal.scopes
+    match suppress.lift(call.conn, call.actor, suppression_id, reason=reason, is_operator=is_operator):
+        case NotLifted.UNKNOWN:
+            raise problems.not_found("suppression")
+        case NotLifted.OPERATORS_ONLY:
+            raise problems.forbidden("operate")
+        case NotLifted.NO_REASON:
+            raise Problem(422, "reason-required", "A reason is required", "Say why with `?reason=`: a person complained.")
+    return Response(204)
 
 
 _FILTERS: list[dict[str, Any]] = [

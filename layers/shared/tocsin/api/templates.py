@@ -5,20 +5,17 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tocsin.access import audit
-from tocsin.content import plain, render
+from tocsin.content import plain, publish
+from tocsin.content.preview import LacksVariables, preview
+from tocsin.content.publish import Draft, TooManyLocales, Unusable
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
-from tocsin.foundation.ids import uuid7
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake.intents import Channel
 from tocsin.store import templates
 from tocsin.store.templates import TemplateRow
-
-MAX_LOCALES = 50  # of one name on one channel: an inbox row is rendered in all of them
-
 
 Locale = Annotated[str, Field(pattern=r"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$", max_length=35)]
 
@@ -41,25 +38,13 @@ class PreviewBody(Closed):
 
 def post_template(call: Call) -> Response:
     body: TemplateBody = call.request.parsed(TemplateBody)
-    from tocsin.content.templates import problems_of  # noqa: PLC0415 - slow to import, and only this call needs it
-
-    wrong = problems_of(body.channel, body.subject, body.body, body.text, body.variables)
-    if wrong:
-        raise problems.invalid(
-            "The template cannot be used.", [{"pointer": pointer, "message": message} for pointer, message in wrong[:20]]
-        )
-    with tenant_transaction(call.conn, call.tenant_id):
-        if templates.count_other_locales(call.conn, call.tenant_id, body.name, body.channel, body.locale) >= MAX_LOCALES:
-            raise problems.invalid_field("/locale", f"is the template's {MAX_LOCALES + 1}st on this channel; no more are allowed")
-        row = templates.insert_version(
-            call.conn,
-            template_id=uuid7(),
-            tenant_id=call.tenant_id,
-            created_by=call.principal.key_id,
-            **body.model_dump(),
-        )
-        names = {"name": row.name, "channel": row.channel, "locale": row.locale, "version": row.version}
-        audit.record(call.conn, call.actor, "create", "template", str(row.id), {"new": names})
+    try:
+        row = publish.publish(call.conn, call.actor, Draft(**body.model_dump()), created_by=call.principal.key_id)
+    except Unusable as error:
+        faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
+        raise problems.invalid("The template cannot be used.", faults) from None
+    except TooManyLocales as error:
+        raise problems.invalid_field("/locale", str(error)) from None
     return Response(201, _shown(row))
 
 
@@ -76,28 +61,25 @@ def get_template(call: Call) -> Response:
 
 
 def delete_template(call: Call) -> Response:
-    with tenant_transaction(call.conn, call.tenant_id):
-        if not templates.deactivate(call.conn, call.tenant_id, name_of(call)):
-            raise problems.not_found("active template")
-        audit.record(call.conn, call.actor, "deactivate", "template", name_of(call), {})
+    if not publish.withdraw(call.conn, call.actor, name_of(call)):
+        raise problems.not_found("active template")
     return Response(204)
 
 
 def preview_template(call: Call) -> Response:
     body: PreviewBody = call.request.parsed(PreviewBody)
-    with tenant_transaction(call.conn, call.tenant_id):
-        rows = templates.find_active(call.conn, [(call.tenant_id, name_of(call))], channel=body.channel)
-    if not rows:
-        raise problems.not_found("active template for this channel")
-    row = min(rows, key=lambda row: render.distance(row.locale, body.locale))
-    missing = [name for name in row.variables if name not in body.payload]
-    if missing:
-        errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in missing[:20]]
-        raise Problem(422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors)
     try:
-        content = render.of_row(row, body.payload)
+        previewed = preview(call.conn, call.tenant_id, name_of(call), **body.model_dump())
+    except LacksVariables as error:
+        errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in error.names[:20]]
+        raise Problem(
+            422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
+        ) from None
     except plain.Unrenderable as error:
         raise problems.invalid(f"It cannot be rendered: {error}.") from None
+    if previewed is None:
+        raise problems.not_found("active template for this channel")
+    row, content = previewed.template, previewed.content
     shown = {"subject": content.title or None, "html": content.html or None, "text": content.text}
     return Response(200, shown | _identity(row) | _parts(row.channel, content.text))
 

@@ -9,6 +9,7 @@ from psycopg import Connection
 
 from tocsin.feedback import unsubscribe
 from tocsin.foundation import database
+from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.http import problems
 from tocsin.http.door import Endpoint, Request, Response
 
@@ -44,7 +45,7 @@ def post_unsubscribe(request: Request) -> Response:
 
     try:
         database.run(act)
-    except unsubscribe.SecretUnavailable as error:
+    except SecretUnavailable as error:
         log.error("the secret of the links cannot be read", extra={"request_id": request.request_id, "error": str(error)})
         raise problems.unavailable("The link cannot be checked just now.") from None
     return _page("Done", "<p>If this link was ours, such emails stop. You can close this page.</p>")

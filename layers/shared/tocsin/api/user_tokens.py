@@ -5,9 +5,8 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from tocsin.access import token_issuer
-from tocsin.access.user_tokens import Person
-from tocsin.api.users import user_of
+from tocsin.access import issue_token
+from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
 from tocsin.http.door import Call, Endpoint, Response
 
@@ -18,8 +17,9 @@ class TokenBody(Closed):
 
 def post_token(call: Call) -> Response:
     body: TokenBody = call.request.parsed(TokenBody) if call.request.body else TokenBody()
-    user = user_of(call)
-    token, expires_at = token_issuer.token_for(Person(call.tenant_id, user.id), timedelta(seconds=body.ttl_seconds))
+    external_id, lifetime = external_id_of(call), timedelta(seconds=body.ttl_seconds)
+    with named_user():
+        token, expires_at = issue_token.issue(call.conn, call.tenant_id, external_id, lifetime)
     return Response(201, {"token": token, "expires_at": expires_at})
 
 

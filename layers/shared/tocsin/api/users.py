@@ -1,19 +1,20 @@
 """Users: whom the producer's own ids mean, and how they are reached."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from psycopg import errors
 from pydantic import AfterValidator, Field
 
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
-from tocsin.foundation.ids import uuid7
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake.intents import Email, Phone
 from tocsin.people.time_zones import known_zone
+from tocsin.people.users import AlreadyTaken, Profile, UnknownUser, make_known
 from tocsin.store import users
 from tocsin.store.users import User
 
@@ -28,21 +29,23 @@ class UserBody(Closed):
 
 
 def put_user(call: Call) -> Response:
-    external_id = _external_id(call)
+    external_id = external_id_of(call)
     body: UserBody = call.request.parsed(UserBody)
     try:
-        with tenant_transaction(call.conn, call.tenant_id):
-            user, is_new = users.upsert(
-                call.conn, user_id=uuid7(), tenant_id=call.tenant_id, external_id=external_id, **body.model_dump()
-            )
-    except errors.UniqueViolation as error:
-        field = "email" if "email" in (error.diag.constraint_name or "") else "username"
-        raise Problem(409, "already-taken", f"The {field} is taken", f"Another user of this tenant has this {field}.") from None
+        user, is_new = make_known(call.conn, call.tenant_id, external_id, Profile(**body.model_dump()))
+    except AlreadyTaken as taken:
+        detail = f"Another user of this tenant has this {taken.field}."
+        raise Problem(409, "already-taken", f"The {taken.field} is taken", detail) from None
     return Response(201 if is_new else 200, _shown_user(user))
 
 
 def get_user(call: Call) -> Response:
-    return Response(200, _shown_user(user_of(call)))
+    external_id = external_id_of(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        user = users.find(call.conn, call.tenant_id, external_id)
+    if user is None:
+        raise problems.not_found("user")
+    return Response(200, _shown_user(user))
 
 
 def list_users(call: Call) -> Response:
@@ -53,20 +56,20 @@ def list_users(call: Call) -> Response:
     return paging.page(rows, limit, shown=_shown_user, place=lambda user: (user.created_at, user.id))
 
 
-def _external_id(call: Call) -> str:
+def external_id_of(call: Call) -> str:
     external_id = call.request.path_parameters.get("id", "")
     if not 1 <= len(external_id) <= 255:
         raise problems.invalid("A user id has 1 to 255 characters.")
     return external_id
 
 
-def user_of(call: Call) -> User:
-    external_id = _external_id(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        user = users.find(call.conn, call.tenant_id, external_id)
-    if user is None:
-        raise problems.not_found("user")
-    return user
+@contextmanager
+def named_user() -> Iterator[None]:
+    """A user whom nobody knows is answered with 404, whatever was to be done with them."""
+    try:
+        yield
+    except UnknownUser:
+        raise problems.not_found("user") from None
 
 
 def _shown_user(user: User) -> dict[str, Any]:

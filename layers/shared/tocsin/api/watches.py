@@ -3,12 +3,11 @@
 from dataclasses import asdict
 from typing import Literal
 
-from tocsin.api.users import user_of
-from tocsin.foundation.database import tenant_transaction
+from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.store import watches
+from tocsin.people import watches
 
 MOST_WATCHES = 200
 
@@ -18,10 +17,9 @@ class WatchBody(Closed):
 
 
 def list_watches(call: Call) -> Response:
-    user = user_of(call)
-    after = call.request.query.get("cursor")
-    with tenant_transaction(call.conn, call.tenant_id):
-        found = watches.list_page(call.conn, call.tenant_id, user.id, limit=MOST_WATCHES + 1, after=after)
+    external_id, after = external_id_of(call), call.request.query.get("cursor")
+    with named_user():
+        found = watches.list_page(call.conn, call.tenant_id, external_id, limit=MOST_WATCHES + 1, after=after)
     shown = found[:MOST_WATCHES]
     next_cursor = shown[-1].scope if len(found) > MOST_WATCHES else None
     return Response(200, {"data": [asdict(one) for one in shown], "next_cursor": next_cursor})
@@ -29,17 +27,18 @@ def list_watches(call: Call) -> Response:
 
 def put_watch(call: Call) -> Response:
     body: WatchBody = call.request.parsed(WatchBody)
-    scope, user = _scope(call), user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        watch = watches.upsert(call.conn, call.tenant_id, user.id, scope, level=body.level)
+    scope, external_id = _scope(call), external_id_of(call)
+    with named_user():
+        watch = watches.watch(call.conn, call.tenant_id, external_id, scope, level=body.level)
     return Response(200, asdict(watch))
 
 
 def delete_watch(call: Call) -> Response:
-    scope, user = _scope(call), user_of(call)
-    with tenant_transaction(call.conn, call.tenant_id):
-        if not watches.delete(call.conn, call.tenant_id, user.id, scope):
-            raise problems.not_found("watch")
+    scope, external_id = _scope(call), external_id_of(call)
+    with named_user():
+        was_watched = watches.stop(call.conn, call.tenant_id, external_id, scope)
+    if not was_watched:
+        raise problems.not_found("watch")
     return Response(204)
 
 

@@ -30,8 +30,8 @@ class InstallationWays(Ways):
         super().__init__(
             {
                 "email": SesEmail(aws.client("sesv2"), config.email_from, config.email_configuration_set),
-                "sms": SnsSms(sns, config.sms_sender_id),
-                "push": SnsPush(sns, {"apns": config.apns_application_arn, "fcm": config.fcm_application_arn}),
+                "sms": SnsSms(sns, config.sms_sender_id or ""),
+                "push": SnsPush(sns, {"apns": config.apns_application_arn or "", "fcm": config.fcm_application_arn or ""}),
             },
             Sandbox(),
         )

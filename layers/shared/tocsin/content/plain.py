@@ -2,18 +2,17 @@
 
 import html
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tocsin.foundation.text import one_line
 from tocsin.people import addresses
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000
 _LOOK = "font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; overflow-wrap: anywhere; word-break: break-word"
 _BUTTON = "display: inline-block; padding: 10px 20px; border-radius: 6px; background: #2456a6; color: #fff; text-decoration: none"
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
 class Unrenderable(ValueError):
@@ -66,11 +65,6 @@ def link_of(payload: Mapping[str, Any]) -> str:
         return addresses.web(payload.get("url") or "")
     except (TypeError, ValueError):
         return ""
-
-
-def one_line(text: str) -> str:
-    """Fit for a header: every run of control characters, line breaks among them, becomes one space."""
-    return _CONTROL.sub(" ", text).strip()
 
 
 def _words(value: Any) -> str:

@@ -17,7 +17,8 @@ from tocsin.content.html_tokens import Piece, TooManyAttributes, pieces
 from tocsin.content.liquid import compiled, marks, run, variables_of
 from tocsin.content.liquid_cache import Cache
 from tocsin.content.liquid_limits import Allowance, Refused
-from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable, one_line
+from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable
+from tocsin.foundation.text import one_line
 
 MAX_SUBJECT = 1_000
 MAX_SOURCE = 128 * 1024

@@ -12,6 +12,7 @@ from tocsin.content import plain, render, render_share
 from tocsin.delivery import failover, gate, settlement
 from tocsin.delivery.failover import Traffic
 from tocsin.feedback import sandbox, unsubscribe
+from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.store import lanes
 from tocsin.store.rows import Delivery, Lane, Settlement
 
@@ -116,7 +117,7 @@ def _word(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple
                 content, headers = share.hold(render.of_delivery(one)), unsubscribe.headers_for(one)
         except plain.Unrenderable as error:
             settlements.append(settlement.bury(one, "unrenderable", str(error)))
-        except unsubscribe.SecretUnavailable:
+        except SecretUnavailable:
             settlements.append(settlement.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
             quiet_in = (decision.before - one.work.claimed_at).total_seconds() if decision.before else math.inf

@@ -1,12 +1,11 @@
 """One-click unsubscribe (RFC 8058): links in mail that is not transactional, and what following one does."""
 
-from functools import cache
 from typing import Any
 
 from psycopg import Connection, errors
 
 from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
-from tocsin.foundation import aws
+from tocsin.foundation import secrets
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
@@ -14,24 +13,20 @@ from tocsin.store import notification_threads, suppressions
 from tocsin.store.rows import Delivery
 
 
-class SecretUnavailable(Exception):
-    """The key that signs the links cannot be read just now. The mail waits: without its link it must not go out."""
-
-
 def headers_for(one: Delivery) -> dict[str, str]:
     """The headers that let a mail program unsubscribe with one click: from the thread, if it reached them
     as one who follows it, else from the type; none for transactional mail and other channels."""
-    public_url, tenant_id, record, route = settings().public_url, one.work.tenant_id, one.record, one.route
-    if route.channel != "email" or not public_url or not route.email:
+    tenant_id, record, route = one.work.tenant_id, one.record, one.route
+    if route.channel != "email" or not route.email:
         return {}
     if route.audience_reason and route.user_id and record.thread_kind and record.thread_id:
-        token = sign_thread(ThreadSubject(tenant_id, route.user_id, record.thread_kind, record.thread_id), secret())
+        token = sign_thread(ThreadSubject(tenant_id, route.user_id, record.thread_kind, record.thread_id), _secret())
     elif not record.is_transactional:
-        token = sign(Subject(tenant_id, address_hash(tenant_id, "email", route.email), record.notification_type), secret())
+        token = sign(Subject(tenant_id, address_hash(tenant_id, "email", route.email), record.notification_type), _secret())
     else:
         return {}
     return {
-        "List-Unsubscribe": f"<{public_url}/u/{token}>",
+        "List-Unsubscribe": f"<{settings().public_url}/u/{token}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 
@@ -39,7 +34,7 @@ def headers_for(one: Delivery) -> dict[str, str]:
 def unsubscribe(conn: Connection[Any], token: str) -> bool:
     """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
     is gone; the caller answers alike."""
-    subject = verify(token, secret())
+    subject = verify(token, _secret())
     if subject is None:
         return False
     if isinstance(subject, ThreadSubject):
@@ -66,9 +61,6 @@ def _mute(conn: Connection[Any], subject: ThreadSubject) -> bool:
     return True
 
 
-@cache
-def secret() -> bytes:
-    try:
-        return aws.read_secret(settings().unsubscribe_secret_arn).encode()
-    except Exception as error:
-        raise SecretUnavailable(type(error).__name__) from error
+def _secret() -> bytes:
+    """The key that signs the links. While it cannot be read the mail waits: without its link it must not go out."""
+    return secrets.known(settings().unsubscribe_secret_arn)

@@ -23,9 +23,3 @@ def client(service: str, limits: tuple[float, float] | None = None) -> Any:
         max_pool_connections=_POOL,
     )
     return boto3.client(service, config=config)  # type: ignore[call-overload]
-
-
-def read_secret(arn: str) -> str:
-    """The text of a secret in Secrets Manager, as it is now."""
-    text: str = client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"]
-    return text

@@ -10,9 +10,10 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from tocsin.foundation import deadlines, outages
+from tocsin.foundation import deadlines, outages, secrets
 from tocsin.foundation.deadlines import BoundedConnection
 from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.foundation.settings import Settings
 
 RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
@@ -21,7 +22,7 @@ RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
 def connect(config: Settings) -> Connection[Any]:
     """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
     return BoundedConnection.connect(
-        config.tocsin_database_url,
+        config.tocsin_database_url or "",
         **({} if config.tocsin_database_url else _address(config)),
         connect_timeout=3,
         tcp_user_timeout=5000,  # milliseconds until packets that nobody acknowledges end the connection
@@ -81,10 +82,10 @@ def _address(config: Settings) -> dict[str, Any]:
 
 def _read_secret(arn: str) -> tuple[str, str]:
     # Read at each connect, so that a rotated password is found by the next connection.
-    from tocsin.foundation import aws  # noqa: PLC0415 - the SDK is slow to import and only a new connection needs it
-
     try:
-        secret = json.loads(aws.read_secret(arn))
+        secret = json.loads(secrets.read(arn))
         return str(secret["username"]), str(secret["password"])
-    except Exception as error:  # whatever keeps the password from us keeps the database from us
+    except SecretUnavailable as error:  # what keeps the password from us keeps the database from us
+        raise DatabaseUnavailable(Reason.SECRET) from error.__cause__
+    except (ValueError, TypeError, KeyError) as error:
         raise DatabaseUnavailable(Reason.SECRET) from error

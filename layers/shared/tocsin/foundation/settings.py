@@ -1,61 +1,104 @@
-"""What the template tells a function, read once. Names of resources have no default."""
+"""What the template tells a function, read once. What names a resource has no default: reading it where it is missing says so."""
 
 import os
 from datetime import timedelta
 from functools import cache
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
 QUEUES = ("plan", "email", "sms", "push")  # the classes of work, each with a queue and workers of its own
 
+_NOT_GIVEN: Any = object()  # a function is given what it needs, so what is missing is missed only by whoever reads it
+
+
+class MissingSetting(Exception):
+    """A variable that the code reads is not in the function's environment. Whoever deployed it corrects the template."""
+
+    def __init__(self, name: str) -> None:
+        function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "this process")
+        super().__init__(f"{name.upper()} is not set in the environment of {function}")
+
 
 class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    # The database: one URL (tests, benches), or a host and a secret (the cloud and the local stack).
-    tocsin_database_url: str = ""
-    database_host: str = ""
+    # The database: one URL (tests, benches; absent in the cloud), or a host and a secret (the cloud and the local stack).
+    tocsin_database_url: str | None = None
+    database_host: str = _NOT_GIVEN
     database_port: int = 5432
-    database_name: str = "tocsin"
-    database_secret_arn: str = ""
+    database_name: str = _NOT_GIVEN
+    database_secret_arn: str = _NOT_GIVEN
     database_sslmode: str = "verify-full"
     database_prepared: bool = True  # off behind RDS Proxy, where a named statement pins the session
 
-    default_tenant_id: UUID | None = None
-    stage: str = "dev"
-    # the work queues: one per class of work; a function has those that it announces work on
-    plan_queue_url: str = ""
-    email_queue_url: str = ""
-    sms_queue_url: str = ""
-    push_queue_url: str = ""
+    # The work queues: one per class of work; a function has those that it announces work on.
+    plan_queue_url: str = _NOT_GIVEN
+    email_queue_url: str = _NOT_GIVEN
+    sms_queue_url: str = _NOT_GIVEN
+    push_queue_url: str = _NOT_GIVEN
+
+    # Taking in.
+    default_tenant_id: UUID | None = None  # absent: whatever comes by queue names its tenant
     idempotency_days: int = 7
     rate_limit_per_minute: int = 6000
 
+    # Sending.
     lease_seconds: int = 90
     evidence_window_seconds: int = 900
     send_concurrency: int = 16
-    email_from: str = ""
-    email_configuration_set: str = ""
-    sms_sender_id: str = ""
-    public_url: str = ""  # where unsubscribe links lead
-    unsubscribe_secret_arn: str = ""
-    user_token_secret_arn: str = ""
-    data_key_arn: str = ""
-    provider_base_urls: str = ""  # JSON; the local stack sends SendGrid, Twilio and FCM to its post office
     sandbox_domain: str = "sandbox.tocsin.example"
-    apns_application_arn: str = ""
-    fcm_application_arn: str = ""
+    email_from: str = _NOT_GIVEN
+    email_configuration_set: str = _NOT_GIVEN
+    public_url: str = _NOT_GIVEN  # where unsubscribe links lead
+    sms_sender_id: str | None = None  # absent: SNS chooses a number
+    apns_application_arn: str | None = None  # absent: no push to such devices
+    fcm_application_arn: str | None = None
+    provider_base_urls: str | None = None  # JSON, in the local stack alone: SendGrid, Twilio and FCM are its post office
+
+    # Secrets and keys, by name.
+    unsubscribe_secret_arn: str = _NOT_GIVEN
+    user_token_secret_arn: str = _NOT_GIVEN
+    data_key_arn: str = _NOT_GIVEN
+
+    # The deployment.
+    migrations_folder: str = _NOT_GIVEN
+    database_admin_secret_arn: str = _NOT_GIVEN
+    app_secret_arn: str = _NOT_GIVEN
+    worker_secret_arn: str = _NOT_GIVEN
+    retention_secret_arn: str = _NOT_GIVEN
+    admin_key_secret_arn: str = _NOT_GIVEN
+
+    def model_post_init(self, context: Any, /) -> None:
+        for name in [name for name, value in self.__dict__.items() if value is _NOT_GIVEN]:
+            del self.__dict__[name]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What is not there by the usual way: a setting that was not given."""
+            if name in Settings.model_fields:
+                raise MissingSetting(name)
+            return super().__getattr__(name)
 
     def queue_url(self, queue: str) -> str:
         url: str = getattr(self, f"{queue}_queue_url")
         return url
 
     def queue_of(self, arn: str) -> str | None:
-        """Which work queue this is the ARN of; both end with its name."""
+        """Which of this function's work queues this is the ARN of; both end with its name."""
         name = arn.rpartition(":")[2]
-        found = (queue for queue in QUEUES if self.queue_url(queue).rpartition("/")[2] == name)
+        given = [queue for queue in QUEUES if f"{queue}_queue_url" in self.model_fields_set]
+        found = (queue for queue in given if self.queue_url(queue).rpartition("/")[2] == name)
         return next(found, None) if name else None
+
+    @property
+    def first_tenant_id(self) -> UUID:
+        """The default tenant, for whom there must be one: the deployment makes it."""
+        if self.default_tenant_id is None:
+            raise MissingSetting("default_tenant_id")
+        return self.default_tenant_id
 
     @property
     def lease(self) -> timedelta:

@@ -1,6 +1,9 @@
-"""Text that Postgres can hold, and text that is written in percents. Pure."""
+"""Text that Postgres can hold, text of one line, and text that is written in percents. Pure."""
 
+import re
 from urllib.parse import unquote_to_bytes
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 
 def is_storable(text: str) -> bool:
@@ -12,6 +15,11 @@ def is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def one_line(text: str) -> str:
+    """Fit for a header: every run of control characters, line breaks among them, becomes one space."""
+    return _CONTROL.sub(" ", text).strip()
 
 
 def percent_decoded(text: str) -> str:

@@ -88,8 +88,8 @@ def _hints(due: Iterable[tuple[timedelta, Iterable[Due]]], most_per_tenant: int 
 
 def _send(queue: str, hints: list[Hint], *, patient: bool) -> list[Hint]:
     """Hand these to SQS; returns what it did not take."""
-    url = settings().queue_url(queue)
     try:
+        url = settings().queue_url(queue)
         client = aws.client("sqs", PATIENCE) if patient else aws.client("sqs")
         if len(hints) == 1:
             client.send_message(QueueUrl=url, **_message(hints[0]))

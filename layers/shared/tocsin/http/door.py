@@ -14,12 +14,14 @@ from aws_lambda_powertools import Logger
 from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
-from tocsin.access import authenticate, key_format, token_issuer, user_tokens
+from tocsin.access import authenticate, key_format, user_tokens
 from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal
+from tocsin.access.user_tokens import Person
 from tocsin.foundation import database, deadlines, fields, strict_json
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.outages import DatabaseUnavailable
+from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.http import parameters, problems
 from tocsin.http.problems import Problem
 from tocsin.store import users
@@ -120,8 +122,8 @@ class Visit:
 class Endpoint:
     """One line of the API: where, who may, what it does, and what its documentation says.
 
-    With a scope, `run` gets a Call, or if it is personal a Visit (a user token opens it too); without one it is open to
-    everyone and gets the Request. A query parameter that `parameters` does not list is refused."""
+    With a scope, `run` gets a Call, or if it is personal a Visit (a user token opens it too, and `recognise` tells whose it is);
+    without one it is open to everyone and gets the Request. A query parameter that `parameters` does not list is refused."""
 
     route: str
     scope: str | None
@@ -131,12 +133,16 @@ class Endpoint:
     body: type[BaseModel] | None = None
     answers: dict[int, str] = field(default_factory=dict)
     parameters: list[dict[str, Any]] = field(default_factory=list)
-    is_personal: bool = False
+    recognise: Callable[[str], Person | None] | None = None
     is_link: bool = False  # followed from mails and pages: whatever others hang onto the address is passed over
     media_type: str = "application/json"
     batch_media_type: str | None = None  # what a list of such bodies is called, where one is taken
     body_is_optional: bool = False
     answer_types: tuple[str, ...] = ("application/json",)
+
+    @property
+    def is_personal(self) -> bool:
+        return self.recognise is not None
 
 
 def nowhere(request: Request) -> Response:
@@ -167,7 +173,7 @@ def _answered(event: Event, by_route: dict[str, Endpoint], otherwise: Callable[[
         return _answer(_serve(endpoint, request, otherwise) if endpoint else otherwise(request), request_id)
     except Problem as problem:
         return _problem(problem, request_id)
-    except token_issuer.SecretUnavailable as error:
+    except SecretUnavailable as error:
         log.error("the token secret cannot be read", extra={"request_id": request_id, "error": str(error)})
         return _problem(problems.unavailable("Tokens cannot be checked just now."), request_id)
     except DatabaseUnavailable as error:
@@ -202,8 +208,8 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
     if endpoint.scope is None:
         return endpoint.run(_read(endpoint, request))
     presented = _bearer(request)
-    if endpoint.is_personal and user_tokens.looks_like(presented):
-        return _visit(endpoint, request, presented)
+    if endpoint.recognise and user_tokens.looks_like(presented):
+        return _visit(endpoint, request, endpoint.recognise(presented))
     if not key_format.is_well_formed(presented):
         raise problems.unauthorized()
 
@@ -231,9 +237,8 @@ def _read(endpoint: Endpoint, request: Request) -> Request:
     return replace(request, query=parameters.read_query(request.raw_query, known)) if request.raw_query else request
 
 
-def _visit(endpoint: Endpoint, request: Request, token: str) -> Response:
-    """A browser with a user token: it says who is there, without asking the database."""
-    person = token_issuer.recognise(token)
+def _visit(endpoint: Endpoint, request: Request, person: Person | None) -> Response:
+    """A browser with a user token, which said who is there without asking the database."""
     if person is None:
         raise problems.unauthorized()
     read = _read(endpoint, request)

@@ -7,9 +7,10 @@ from uuid import UUID
 
 from psycopg import Connection
 
+from tocsin.access.rate_limits import Allowance
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import tenant_round_trip
-from tocsin.intake.accept_intents import Allowance, Sender, refusals
+from tocsin.intake.admission import Sender, refusals
 from tocsin.intake.cloud_events import CloudEvent
 from tocsin.store import domain_events
 from tocsin.store.flow import accept_events as statements

@@ -1,22 +1,21 @@
 """Accept intents: the durable row is the promise, and it is also the idempotency reservation."""
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection, errors
+from psycopg import Connection
 
+from tocsin.access.rate_limits import Allowance
 from tocsin.content import plain
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
+from tocsin.intake.admission import Sender, refusals
 from tocsin.intake.intents import AddressAudience, Intent, ScopeAudience
-from tocsin.store import rate_limits, records
+from tocsin.store import records
 from tocsin.store.flow import accept_intents as statements
 
 FARTHEST_SEND = timedelta(days=365)
@@ -32,17 +31,6 @@ class Asked:
     intent: Intent
     fingerprint: bytes
     notification_id: UUID = field(default_factory=uuid7)
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """On whose behalf, and how many intents that one may send in a minute."""
-
-    tenant_id: UUID
-    producer: str
-    mode: str
-    rate_subject: str
-    rate_limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,40 +69,8 @@ class NothingToSay:
     """There is no template, and no word in the payload that could stand for one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    used: int
-    limit: int
-
-
 Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables | NothingToSay
 End = Accepted | Refused
-
-
-class KeyInFlight(Exception):
-    """Another request with the same key has not finished. The producer tries again in a second."""
-
-
-class RateExceeded(Exception):
-    """The sender is above its limit; nothing was stored. The producer waits for the next minute."""
-
-
-@contextmanager
-def refusals(table: str) -> Iterator[None]:
-    """What Postgres refuses while this table takes something in, in our words: it is in flight, or the rate is exceeded.
-
-    Whoever waits for a rival's row waits inside the unique index of its table, and Postgres names that. Any other wait, for a
-    whole table or for the counter of the rate, says nothing of the key: then the database is unavailable."""
-    try:
-        yield
-    except errors.LockNotAvailable as error:
-        if not re.search(rf"\b{table}\b", error.diag.context or ""):
-            raise
-        raise KeyInFlight from None
-    except errors.CheckViolation as error:
-        if error.diag.constraint_name != rate_limits.CONSTRAINT:
-            raise
-        raise RateExceeded from None
 
 
 def send_at_is_too_far(intent: Intent) -> bool:

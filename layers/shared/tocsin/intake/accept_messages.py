@@ -21,12 +21,12 @@ from tocsin.intake.accept_intents import (
     MissingVariables,
     NothingToSay,
     Refused,
-    Sender,
     UnknownTemplate,
     UnknownUsers,
     accept,
     send_at_is_too_far,
 )
+from tocsin.intake.admission import Sender
 from tocsin.intake.cloud_events import MAX_DATA, CloudEvent, data_is_too_large
 from tocsin.intake.intents import KEY, Intent
 from tocsin.store import malformed_intents, tenants

@@ -1,1 +1,1 @@
-"""Whom we know: addresses and time zones."""
+"""Whom we know and what they want."""

@@ -130,6 +130,25 @@ def find(conn: Connection[Any], tenant_id: UUID, suppression_id: UUID) -> Suppre
     )
 
 
+def find_by_address(
+    conn: Connection[Any], tenant_id: UUID, *, channel: str, address: str, notification_type: str
+) -> Suppression | None:
+    return (
+        conn.cursor(row_factory=class_row(Suppression))
+        .execute(
+            """
+            SELECT id, channel, address, notification_type, reason, source_notification_id, expires_at, created_at
+            FROM suppressions
+            WHERE tenant_id = %(tenant_id)s AND channel = %(channel)s
+              AND address_hash = tocsin_address_hash(%(tenant_id)s, %(channel)s, %(address)s)
+              AND notification_type = %(notification_type)s
+            """,
+            {"tenant_id": tenant_id, "channel": channel, "address": address, "notification_type": notification_type},
+        )
+        .fetchone()
+    )
+
+
 def delete(conn: Connection[Any], tenant_id: UUID, suppression_id: UUID) -> None:
     conn.execute(
         "DELETE FROM suppressions WHERE tenant_id = %(tenant_id)s AND id = %(suppression_id)s",

@@ -1,0 +1,61 @@
+"""Threads: whether a person hears more of one."""
+
+from typing import Any
+
+from pydantic import StrictBool
+
+from tocsin.api.inbox import personal
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.fields import Closed
+from tocsin.http import problems
+from tocsin.http.door import Response, Visit
+from tocsin.people import threads
+from tocsin.store import notification_threads
+from tocsin.store.notification_threads import Subscription
+
+
+class ThreadChoice(Closed):
+    subscribed: StrictBool
+
+
+def get_thread(visit: Visit) -> Response:
+    kind, thread_id = _thread(visit)
+    with tenant_transaction(visit.conn, visit.tenant_id):
+        found = notification_threads.find(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id)
+    return Response(200, _shown_thread(kind, thread_id, found))
+
+
+def put_thread(visit: Visit) -> Response:
+    body: ThreadChoice = visit.request.parsed(ThreadChoice)
+    kind, thread_id = _thread(visit)
+    chosen = threads.choose(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id, subscribed=body.subscribed)
+    return Response(200, _shown_thread(kind, thread_id, chosen))
+
+
+def delete_thread(visit: Visit) -> Response:
+    kind, thread_id = _thread(visit)
+    threads.forget_choice(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id)
+    return Response(204)
+
+
+def _thread(visit: Visit) -> tuple[str, str]:
+    kind, thread_id = (visit.request.path_parameters.get(name, "") for name in ("kind", "id"))
+    if not 1 <= len(kind) <= 64 or not 1 <= len(thread_id) <= 255:
+        raise problems.invalid("A thread has a kind of 1 to 64 characters and an id of 1 to 255.")
+    return kind, thread_id
+
+
+def _shown_thread(kind: str, thread_id: str, found: Subscription | None) -> dict[str, Any]:
+    return {
+        "thread": {"kind": kind, "id": thread_id},
+        "subscribed": found.subscribed if found else None,
+        "reason": found.reason if found else None,
+        "updated_at": found.updated_at if found else None,
+    }
+
+
+ENDPOINTS = [
+    personal("GET /v1/inbox/threads/{kind}/{id}", get_thread, "Is this person subscribed to the thread?"),
+    personal("PUT /v1/inbox/threads/{kind}/{id}", put_thread, "Subscribe to a thread, or mute it", body=ThreadChoice),
+    personal("DELETE /v1/inbox/threads/{kind}/{id}", delete_thread, "Back to what the watch says", success=204),
+]

@@ -1,0 +1,23 @@
+"""Rate limits as HTTP says them: headers beside every answer, and 429 when it is too much."""
+
+from tocsin.access.rate_limits import Allowance, seconds_left
+from tocsin.http.problems import Problem
+
+
+def headers_of(allowance: Allowance, what: str) -> dict[str, str]:
+    left = max(0, allowance.limit - allowance.used)
+    return {"RateLimit-Policy": f'"{what}";q={allowance.limit};w=60', "RateLimit": f'"{what}";r={left};t={seconds_left()}'}
+
+
+def too_many(limit: int, what: str) -> Problem:
+    return Problem(
+        429,
+        "rate-limited",
+        f"Too many {what}",
+        f"This key may send {limit} {what} a minute. Nothing was stored; try again later.",
+        headers={
+            "Retry-After": str(seconds_left()),
+            "RateLimit-Policy": f'"{what}";q={limit};w=60',
+            "RateLimit": f'"{what}";r=0;t={seconds_left()}',
+        },
+    )

@@ -1,0 +1,57 @@
+"""Mark rows of an inbox: as read, done or saved, put off, hidden; one at a time, or all as read."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+
+from tocsin.foundation.database import tenant_transaction
+from tocsin.store import notifications
+from tocsin.store.notifications import Change
+
+FARTHEST_SNOOZE = timedelta(days=365)
+READ_BATCH = 1_000
+MOST_READ = 10_000  # rows that one read-all marks; it says when there is more
+
+
+class BadSnooze(ValueError):
+    """Nothing can be put off until then. Whoever asked names a time to come, within a year."""
+
+    def __init__(self) -> None:
+        super().__init__("must be in the future, within 365 days")
+
+
+def mark(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID, change: Change) -> dict[str, Any] | None:
+    """The row as its reader sees it then. None: there is no such row, or it is hidden. Raises BadSnooze."""
+    now = datetime.now(UTC)
+    if change.snoozed_until is not None and not now < change.snoozed_until <= now + FARTHEST_SNOOZE:
+        raise BadSnooze
+    with tenant_transaction(conn, tenant_id):
+        if not _change(conn, tenant_id, user_id, row_id, change):
+            return None
+        return notifications.find(conn, tenant_id, user_id, row_id)
+
+
+def hide(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) -> bool:
+    """False: there is no such row."""
+    with tenant_transaction(conn, tenant_id):
+        return _change(conn, tenant_id, user_id, row_id, Change(hide=True))
+
+
+def read_all(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: datetime | None) -> int:
+    """Mark what had its last event before the given time as read, batch by batch. Returns how many; MOST_READ: there is more."""
+    marked = 0
+    for mark_batch in (notifications.read_own, notifications.read_shared):
+        while marked < MOST_READ:
+            with tenant_transaction(conn, tenant_id):
+                count = mark_batch(conn, tenant_id, user_id, before=before, limit=READ_BATCH)
+            marked += count
+            if count < READ_BATCH:
+                break
+    return marked
+
+
+def _change(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID, change: Change) -> bool:
+    row = (conn, tenant_id, user_id, row_id)
+    return notifications.change_own(*row, change) or notifications.change_shared(*row, change)

@@ -1,0 +1,94 @@
+"""Preferences: what a person wants on a channel, or of one type on it, and what such a rule may say."""
+
+from dataclasses import asdict, dataclass
+from datetime import time
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.store import preferences
+from tocsin.store.preferences import Preference
+
+CHANNELS = ("email", "sms", "push", "in_app")
+MOST_PREFERENCES = 500
+_ABOUT_DISTURBING = ("frequency_cap", "quiet_hours_start", "timezone")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The whole rule: what is not named goes back to its default. A rule for a type leaves `enabled` to the channel's rule."""
+
+    enabled: bool | None = None
+    frequency_cap: int | None = None
+    quiet_hours_start: time | None = None
+    quiet_hours_end: time | None = None
+    timezone: str | None = None
+
+
+class Inapplicable(ValueError):
+    """The channel has no use for this wish. Whoever asked leaves it out."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__("does not apply to the inbox: it disturbs nobody")
+        self.field = field
+
+
+def check_window(start: time | None, end: time | None) -> None:
+    """ValueError, in words for whoever wrote them, when these are no quiet hours."""
+    if (start is None) != (end is None):
+        raise ValueError("quiet hours need both quiet_hours_start and quiet_hours_end")
+    if start is not None and start == end:
+        raise ValueError("quiet hours must not end when they start; to hear nothing, switch the channel off")
+
+
+def prefer(
+    conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str, wishes: Wishes
+) -> Preference:
+    """Write the whole rule; without a type, for all that has no rule of its own. Raises Inapplicable."""
+    check_window(wishes.quiet_hours_start, wishes.quiet_hours_end)
+    if channel == "in_app":
+        for field in _ABOUT_DISTURBING:
+            if getattr(wishes, field) is not None:
+                raise Inapplicable(field)
+    enabled = True if wishes.enabled is None and not notification_type else wishes.enabled
+    with tenant_transaction(conn, tenant_id):
+        return preferences.upsert(
+            conn,
+            preference_id=uuid7(),
+            tenant_id=tenant_id,
+            user_id=user_id,
+            channel=channel,
+            notification_type=notification_type,
+            **asdict(wishes) | {"enabled": enabled},
+        )
+
+
+def forget(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> None:
+    """Back to the default."""
+    with tenant_transaction(conn, tenant_id):
+        preferences.delete(conn, tenant_id, user_id, channel, notification_type)
+
+
+def rule(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> Preference:
+    """The rule as it is, or the default where none was made."""
+    with tenant_transaction(conn, tenant_id):
+        found = preferences.find(conn, tenant_id, user_id, channel, notification_type)
+        zone = preferences.default_timezone(conn, tenant_id, user_id)
+    return found or _unset(channel, notification_type, zone)
+
+
+def all_rules(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> list[Preference]:
+    """One rule for each channel, made or not, and then those for single types."""
+    with tenant_transaction(conn, tenant_id):
+        found = preferences.list_of(conn, tenant_id, user_id, limit=MOST_PREFERENCES)
+        zone = preferences.default_timezone(conn, tenant_id, user_id)
+    made = {(one.channel, one.notification_type): one for one in found}
+    plain = [made.get((channel, ""), _unset(channel, "", zone)) for channel in CHANNELS]
+    return [*plain, *(one for one in made.values() if one.notification_type)]
+
+
+def _unset(channel: str, notification_type: str, zone: str) -> Preference:
+    return Preference(channel, notification_type, None if notification_type else True, None, None, None, zone, None)

@@ -1,0 +1,80 @@
+"""Which settings a door reads, and which variables the template gives its function."""
+
+import ast
+import inspect
+import textwrap
+from typing import Any, get_args
+
+from tests.unit.reach import Name, reached_from
+from tests.unit.source import Module
+from tocsin.foundation.settings import QUEUES, Settings
+
+FIELDS = set(Settings.model_fields)
+# What the template gives to code that is not ours.
+OF_LIBRARIES = {
+    "LOG_LEVEL": "Powertools' logger",
+    "POWERTOOLS_SERVICE_NAME": "Powertools' logger and metrics",
+    "POWERTOOLS_METRICS_NAMESPACE": "Powertools' metrics",
+}
+
+
+def read_by(door: str, modules: list[Module]) -> set[str]:
+    """The settings that this door's code can come to read."""
+    reached = [one for one in reached_from(door, modules) if one.module != "tocsin.foundation.settings"]
+    return {field for one in reached for node in one.nodes for field in [*_read(node), *_announced(one, node)]}
+
+
+def may_be_absent(field: str) -> bool:
+    return type(None) in get_args(Settings.model_fields[field].annotation)
+
+
+def missing(read: set[str], given: set[str]) -> list[str]:
+    """What is read and not given, though its type does not say that it may be absent."""
+    return sorted(field.upper() for field in read if field.upper() not in given and not may_be_absent(field))
+
+
+def idle(read: set[str], given: set[str]) -> list[str]:
+    """What is given and read by nobody."""
+    return sorted(given - {field.upper() for field in read} - OF_LIBRARIES.keys())
+
+
+def _read(statement: ast.stmt) -> list[str]:
+    """The fields behind `settings().x`, `config.x` and `self._config.x`: by these names alone settings are spoken of."""
+    named = [node.attr for node in ast.walk(statement) if isinstance(node, ast.Attribute) and is_settings(node.value)]
+    return [field for name in named for field in ([name] if name in FIELDS else _behind(name))]
+
+
+def is_settings(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="settings")) | ast.Name(id="config") | ast.Attribute(attr="_config"):
+            return True
+        case _:
+            return False
+
+
+def _behind(name: str) -> list[str]:
+    """The fields that a property or method of Settings reads."""
+    member: Any = inspect.getattr_static(Settings, name, None)
+    function = member.fget if isinstance(member, property) else member
+    if not inspect.isfunction(function):
+        return []
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    return [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in FIELDS]
+
+
+def _announced(one: Name, statement: ast.stmt) -> list[str]:
+    """The queues on which a function announces work: those that the work it makes itself names, or whichever its rows name."""
+    if one.module == "tocsin.foundation.work_queue":
+        return []
+    called = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    names = {_last_name(call.func) for call in called}
+    queues: set[str] = {"plan"} if "nudge_fan_out" in names else set()
+    if names & {"nudge", "nudge_each"}:
+        made = [call.args[1] for call in called if _last_name(call.func) == "Due" and len(call.args) > 1]
+        literal = {str(each.value) for each in made if isinstance(each, ast.Constant)}
+        queues |= literal if made and len(literal) == len(made) else set(QUEUES)
+    return [f"{queue}_queue_url" for queue in queues]
+
+
+def _last_name(called: ast.expr) -> str:
+    return called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
