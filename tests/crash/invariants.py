@@ -4,11 +4,10 @@ Numbers are those of the design's list of invariants. Each returns sentences abo
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 from tests.world import World
-from tocsin.feedback.ses_events import join
+from tocsin.store.rows import RANKS
 
 Row = dict[str, Any]
 TERMINAL = {"published", "dead_letter", "skipped", "cancelled"}
@@ -131,7 +130,7 @@ def feedback_is_the_join_of_its_events(found: Evidence) -> list[str]:
     return [
         f"{name} has feedback {row['feedback']} and events {ranks[name]}"
         for name, row in found.routes.items()
-        if row["feedback"] != reduce(join, ranks[name], "none")
+        if row["feedback"] != max(["none", *ranks[name]], key=RANKS.index)
     ]
 
 
