@@ -365,7 +365,7 @@ def fan_out(
                                                   notifications.source_event_id))
         ), target AS (
             SELECT event.notification_id, event.tenant_id, event.template, recipient.*, way.channel, devices.id AS device_id,
-                   wording.id AS template_id,
+                   wording.id AS template_id, event.recorded_at,
                    CASE
                        WHEN event.template IS NOT NULL AND wording.id IS NULL THEN 'no_template'
                        WHEN way.channel = 'email' AND recipient.email IS NULL THEN 'no_address'
@@ -405,12 +405,12 @@ def fan_out(
             INSERT INTO routes (
                 notification_id, route_id, tenant_id, channel, recipient_ref, user_id, device_id, status, reason,
                 audience_reason, outbox_id, max_attempts, resolved_email, resolved_phone, resolved_locale, created_at,
-                updated_at, skipped_at, template_id)
+                updated_at, skipped_at, template_id, accepted_at)
             SELECT notification_id, channel || '-' || COALESCE(device_id, user_id), tenant_id, channel,
                    'user:' || external_id, user_id, device_id, CASE WHEN obstacle = '' THEN 'pending' ELSE 'skipped' END,
                    obstacle, reason, CASE WHEN obstacle = '' THEN tocsin_uuid7() END, 5, COALESCE(email, ''),
                    COALESCE(phone, ''), COALESCE(locale, ''), tocsin_now(), tocsin_now(),
-                   CASE WHEN obstacle <> '' THEN tocsin_now() END, template_id
+                   CASE WHEN obstacle <> '' THEN tocsin_now() END, template_id, recorded_at
             FROM target
             ORDER BY place, user_id
             ON CONFLICT (notification_id, route_id) DO NOTHING
