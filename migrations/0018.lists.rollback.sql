@@ -12,6 +12,7 @@ CREATE INDEX audit_logs_listing_idx ON audit_logs (tenant_id, created_at DESC, i
 CREATE INDEX routes_user_idx ON routes (tenant_id, user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX routes_status_idx ON routes (tenant_id, status, channel) WHERE status <> 'published';
 CREATE INDEX routes_due_idx ON routes (tenant_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+ALTER TABLE routes SET (fillfactor = 80);
 DROP INDEX routes_ended_idx;
 DROP INDEX routes_channel_idx;
 DROP INDEX routes_recipient_idx;

@@ -24,6 +24,9 @@ CREATE INDEX routes_ended_idx ON routes (
     WHERE CASE WHEN dead_lettered_at IS NOT NULL THEN 'dead_letter' WHEN skipped_at IS NOT NULL THEN 'skipped'
                WHEN cancelled_at IS NOT NULL THEN 'cancelled' END IS NOT NULL;
 
+-- Room for the second version of every row on its own page: without it two settlements in three would write to all indexes after all.
+ALTER TABLE routes SET (fillfactor = 45);
+
 -- Nothing read these.
 DROP INDEX routes_due_idx;
 DROP INDEX routes_status_idx;

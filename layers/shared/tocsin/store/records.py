@@ -9,6 +9,8 @@ from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
+from tocsin.store import routes
+
 _CHANNELS = ["email", "sms", "push", "in_app", "webhook"]
 
 
@@ -219,140 +221,79 @@ def find(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[
 def list_page(
     conn: Connection[Any], tenant_id: UUID, *, filters: dict[str, Any], limit: int, after: tuple[datetime, UUID] | None
 ) -> list[dict[str, Any]]:
-    """Newest first. Filters that are None do not filter; those on routes ask for one route that matches them all.
-
-    Each way to find them reads little more than it shows, but for two: `published` alone walks the newest records (nearly all
-    match), and what is unfinished is sorted, however much that is."""
+    """Newest first. Filters that are None do not filter; those on routes ask for one route that matches them all."""
     before = after or (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
     if filters["until"]:
         before = min(before, (filters["until"], UUID(int=0)))
+    wanted = filters | {
+        "tenant_id": tenant_id,
+        "channels": [filters["channel"]] if filters["channel"] else _CHANNELS,
+        "since": filters["since"] or "-infinity",
+        "before_at": before[0],
+        "before_id": before[1],
+        "limit": limit,
+    }
+    ids = _find_page(conn, wanted)
+    return _show(conn, tenant_id, ids) if ids else []
+
+
+def _find_page(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """By the narrowest way there is; what was published (nearly all), or is unfinished in great number, is met soon anyway."""
+    if wanted["recipient"] is not None:
+        return routes.find_newest_to(conn, wanted)
+    if wanted["status"] in ("dead_letter", "skipped", "cancelled"):
+        return routes.find_newest_ended(conn, wanted)
+    if wanted["status"] in ("pending", "failed"):
+        unfinished = routes.find_newest_unfinished(conn, wanted)
+        return _find_newest(conn, wanted) if unfinished is None else unfinished
+    return routes.find_newest_by(conn, wanted) if wanted["channel"] else _find_newest(conn, wanted)
+
+
+def _find_newest(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    rows = conn.execute(
+        """
+        SELECT notification_id
+        FROM records
+        WHERE tenant_id = %(tenant_id)s
+          AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+          AND (%(type)s::text IS NULL OR notification_type = %(type)s)
+          AND (%(producer)s::text IS NULL OR producer = %(producer)s)
+          AND (%(status)s::text IS NULL OR (
+              -- not EXISTS, of which the planner would make a join that reads both tables
+              SELECT true
+              FROM routes
+              WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
+                AND routes.status = %(status)s AND routes.channel = ANY(%(channels)s)
+              LIMIT 1))
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
+        """,
+        wanted,
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _show(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[str, Any]]:
+    """One that retention takes meanwhile is missing; what would come after it is as old."""
     return (
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
-                -- along an index of routes, from each record straight to the next: one step for all the routes it has there
-                SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
-                WHERE %(way)s IN ('recipient', 'ending', 'channel')
-                UNION ALL
-                SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
-                FROM found CROSS JOIN LATERAL (
-                    (SELECT routes.accepted_at, routes.notification_id
-                     FROM routes
-                     WHERE %(way)s = 'recipient' AND routes.tenant_id = %(tenant_id)s AND routes.recipient_ref = %(recipient)s
-                       AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
-                       AND routes.accepted_at >= %(since)s
-                       AND routes.channel = ANY(%(channels)s) AND (%(status)s::text IS NULL OR routes.status = %(status)s)
-                     ORDER BY routes.accepted_at DESC, routes.notification_id DESC
-                     LIMIT 1)
-                    UNION ALL
-                    (SELECT latest.accepted_at, latest.notification_id
-                     FROM unnest(%(channels)s::text[]) AS wanted (channel) CROSS JOIN LATERAL (
-                         SELECT routes.accepted_at, routes.notification_id
-                         FROM routes
-                         WHERE %(way)s = 'ending' AND routes.tenant_id = %(tenant_id)s
-                           AND CASE WHEN dead_lettered_at IS NOT NULL THEN 'dead_letter'
-                                    WHEN skipped_at IS NOT NULL THEN 'skipped'
-                                    WHEN cancelled_at IS NOT NULL THEN 'cancelled' END = %(status)s  -- as in the index
-                           AND routes.channel = wanted.channel
-                           AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
-                           AND routes.accepted_at >= %(since)s
-                         ORDER BY routes.accepted_at DESC, routes.notification_id DESC
-                         LIMIT 1
-                     ) AS latest
-                     ORDER BY latest.accepted_at DESC, latest.notification_id DESC
-                     LIMIT 1)
-                    UNION ALL
-                    (SELECT routes.accepted_at, routes.notification_id
-                     FROM routes
-                     WHERE %(way)s = 'channel' AND routes.tenant_id = %(tenant_id)s AND routes.channel = %(channel)s
-                       AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
-                       AND routes.accepted_at >= %(since)s
-                       AND (%(status)s::text IS NULL OR routes.status = %(status)s)
-                     ORDER BY routes.accepted_at DESC, routes.notification_id DESC
-                     LIMIT 1)
-                ) AS next
-                CROSS JOIN LATERAL (
-                    SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
-                           AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
-                    FROM records
-                    WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
-                    LIMIT 1
-                ) AS record
-                WHERE found.place < %(limit)s
-            ), unfinished AS (
-                SELECT DISTINCT records.accepted_at, records.notification_id
-                FROM outbox
-                JOIN routes ON routes.notification_id = outbox.notification_id AND routes.route_id = outbox.route_id
-                JOIN records ON records.notification_id = routes.notification_id
-                WHERE %(way)s = 'outbox' AND outbox.tenant_id = %(tenant_id)s AND outbox.queue = ANY(%(channels)s)
-                  AND routes.tenant_id = %(tenant_id)s AND routes.channel = ANY(%(channels)s) AND routes.status = %(status)s
-                  AND records.tenant_id = %(tenant_id)s
-                  AND (records.accepted_at, records.notification_id) < (%(before_at)s, %(before_id)s)
-                  AND records.accepted_at >= %(since)s
-                  AND (%(type)s::text IS NULL OR records.notification_type = %(type)s)
-                  AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
-                ORDER BY records.accepted_at DESC, records.notification_id DESC
-                LIMIT %(limit)s
-            ), newest AS (
-                SELECT records.accepted_at, records.notification_id
-                FROM records
-                WHERE %(way)s = 'time' AND records.tenant_id = %(tenant_id)s
-                  AND (records.accepted_at, records.notification_id) < (%(before_at)s, %(before_id)s)
-                  AND records.accepted_at >= %(since)s
-                  AND (%(type)s::text IS NULL OR records.notification_type = %(type)s)
-                  AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
-                  AND (%(status)s::text IS NULL OR EXISTS (
-                      SELECT FROM routes
-                      WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
-                        AND routes.status = %(status)s))
-                ORDER BY records.accepted_at DESC, records.notification_id DESC
-                LIMIT %(limit)s
-            ), listed AS (
-                SELECT notification_id FROM found WHERE fits
-                UNION ALL
-                SELECT notification_id FROM unfinished
-                UNION ALL
-                SELECT notification_id FROM newest
-            )
-            SELECT record.*,
+            SELECT notification_id, notification_type, producer, mode, audience_kind, audience ->> 'scope' AS scope, template,
+                   priority, thread_kind,
+                   thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at,
                    (SELECT jsonb_object_agg(counted.status, counted.routes)
                     FROM (SELECT status, count(*) AS routes FROM routes
-                          WHERE routes.notification_id = listed.notification_id AND routes.tenant_id = %(tenant_id)s
+                          WHERE routes.notification_id = records.notification_id AND routes.tenant_id = %(tenant_id)s
                           GROUP BY status) AS counted) AS routes
-            FROM listed CROSS JOIN LATERAL (
-                SELECT notification_id, notification_type, producer, mode, audience_kind, audience ->> 'scope' AS scope, template,
-                       priority, thread_kind, thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at
-                FROM records
-                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = listed.notification_id
-                LIMIT 1
-            ) AS record
-            ORDER BY record.accepted_at DESC, record.notification_id DESC
+            FROM records
+            WHERE tenant_id = %(tenant_id)s AND notification_id = ANY(%(ids)s)
+            ORDER BY accepted_at DESC, notification_id DESC
             """,
-            filters
-            | {
-                "tenant_id": tenant_id,
-                "way": _way_to(filters["recipient"], filters["status"], filters["channel"]),
-                "channels": [filters["channel"]] if filters["channel"] else _CHANNELS,
-                "since": filters["since"] or "-infinity",
-                "before_at": before[0],
-                "before_id": before[1],
-                "limit": limit,
-            },
+            {"tenant_id": tenant_id, "ids": ids},
         )
         .fetchall()
     )
-
-
-def _way_to(recipient: str | None, status: str | None, channel: str | None) -> str:
-    """By which index to look: the narrowest there is for the filters on routes."""
-    if recipient:
-        return "recipient"
-    if status in ("pending", "failed"):
-        return "outbox"
-    if status in ("dead_letter", "skipped", "cancelled"):
-        return "ending"
-    return "channel" if channel else "time"
 
 
 def mark_cancelled(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:

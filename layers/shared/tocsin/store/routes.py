@@ -407,3 +407,156 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
         )
         .fetchall()
     )
+
+
+def find_newest_to(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The notifications with such a route to a recipient, newest first: from each straight to the next, whatever routes it has."""
+    rows = conn.execute(
+        """
+        WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
+            SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
+            UNION ALL
+            SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
+            FROM found CROSS JOIN LATERAL (
+                SELECT routes.accepted_at, routes.notification_id
+                FROM routes
+                WHERE routes.tenant_id = %(tenant_id)s AND routes.recipient_ref = %(recipient)s
+                  AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
+                  AND routes.accepted_at >= %(since)s
+                  AND routes.channel = ANY(%(channels)s) AND (%(status)s::text IS NULL OR routes.status = %(status)s)
+                ORDER BY routes.accepted_at DESC, routes.notification_id DESC
+                LIMIT 1
+            ) AS next
+            CROSS JOIN LATERAL (
+                SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                       AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
+                FROM records
+                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
+                LIMIT 1
+            ) AS record
+            WHERE found.place < %(limit)s
+        )
+        SELECT notification_id FROM found WHERE fits ORDER BY place
+        """,
+        wanted,
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_newest_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The same with such a route on a channel."""
+    rows = conn.execute(
+        """
+        WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
+            SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
+            UNION ALL
+            SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
+            FROM found CROSS JOIN LATERAL (
+                SELECT routes.accepted_at, routes.notification_id
+                FROM routes
+                WHERE routes.tenant_id = %(tenant_id)s AND routes.channel = %(channel)s
+                  AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
+                  AND routes.accepted_at >= %(since)s
+                  AND (%(status)s::text IS NULL OR routes.status = %(status)s)
+                ORDER BY routes.accepted_at DESC, routes.notification_id DESC
+                LIMIT 1
+            ) AS next
+            CROSS JOIN LATERAL (
+                SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                       AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
+                FROM records
+                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
+                LIMIT 1
+            ) AS record
+            WHERE found.place < %(limit)s
+        )
+        SELECT notification_id FROM found WHERE fits ORDER BY place
+        """,
+        wanted,
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The same with such a route that ended unpublished. Each channel is a stretch of the index; the latest of them is next."""
+    rows = conn.execute(
+        """
+        WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
+            SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
+            UNION ALL
+            SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
+            FROM found CROSS JOIN LATERAL (
+                SELECT latest.accepted_at, latest.notification_id
+                FROM unnest(%(channels)s::text[]) AS wanted (channel) CROSS JOIN LATERAL (
+                    SELECT routes.accepted_at, routes.notification_id
+                    FROM routes
+                    WHERE routes.tenant_id = %(tenant_id)s
+                      -- as the index has it
+                      AND CASE WHEN dead_lettered_at IS NOT NULL THEN 'dead_letter' WHEN skipped_at IS NOT NULL THEN 'skipped'
+                               WHEN cancelled_at IS NOT NULL THEN 'cancelled' END = %(status)s
+                      AND routes.channel = wanted.channel
+                      AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
+                      AND routes.accepted_at >= %(since)s
+                    ORDER BY routes.accepted_at DESC, routes.notification_id DESC
+                    LIMIT 1
+                ) AS latest
+                ORDER BY latest.accepted_at DESC, latest.notification_id DESC
+                LIMIT 1
+            ) AS next
+            CROSS JOIN LATERAL (
+                SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                       AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
+                FROM records
+                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
+                LIMIT 1
+            ) AS record
+            WHERE found.place < %(limit)s
+        )
+        SELECT notification_id FROM found WHERE fits ORDER BY place
+        """,
+        wanted,
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+_MOST_SORTED = 10_000
+
+
+def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID] | None:
+    """The notifications with such a route that is pending or failed, newest first. None: so much is unfinished that sorting
+    it takes longer than meeting it among the newest."""
+    row = conn.execute(
+        """
+        WITH backlog AS MATERIALIZED (
+            SELECT outbox.notification_id, outbox.route_id
+            FROM outbox
+            WHERE outbox.tenant_id = %(tenant_id)s AND outbox.queue = ANY(%(channels)s)
+            LIMIT %(most_sorted)s
+        ), listed AS (
+            SELECT DISTINCT route.accepted_at, route.notification_id
+            FROM backlog
+            CROSS JOIN LATERAL (
+                -- LIMIT: one probe of the index each; as a join it would read the whole table
+                SELECT routes.accepted_at, routes.notification_id
+                FROM routes
+                WHERE routes.notification_id = backlog.notification_id AND routes.route_id = backlog.route_id
+                  AND routes.tenant_id = %(tenant_id)s AND routes.status = %(status)s
+                  AND (routes.accepted_at, routes.notification_id) < (%(before_at)s, %(before_id)s)
+                  AND routes.accepted_at >= %(since)s
+                LIMIT 1
+            ) AS route
+            WHERE (SELECT count(*) FROM backlog) < %(most_sorted)s
+              AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+                  SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                         AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+                  FROM records
+                  WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = route.notification_id))
+            ORDER BY route.accepted_at DESC, route.notification_id DESC
+            LIMIT %(limit)s
+        )
+        SELECT (SELECT count(*) FROM backlog) < %(most_sorted)s,
+               ARRAY(SELECT notification_id FROM listed ORDER BY accepted_at DESC, notification_id DESC)
+        """,
+        wanted | {"most_sorted": _MOST_SORTED},
+    ).fetchone()
+    return row[1] if row and row[0] else None
