@@ -410,7 +410,7 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
 
 
 def find_newest_to(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
-    """The notifications with such a route to a recipient, newest first: from each straight to the next, whatever routes it has."""
+    """The notifications with such a route to a recipient, newest first: from each straight to the next, for all its routes."""
     rows = conn.execute(
         """
         WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
