@@ -134,7 +134,24 @@ def feedback_is_the_join_of_its_events(found: Evidence) -> list[str]:
     ]
 
 
-SAFETY = (published_is_accepted, nothing_unrecorded_was_sent, sent_once, one_record_per_key, feedback_is_the_join_of_its_events)
+def routes_carry_the_time_of_their_record(found: Evidence) -> list[str]:
+    """The lists rely on it: a route with another time would be missed, or stand in the wrong place."""
+    accepted = {row["notification_id"]: row["accepted_at"] for row in found.records}
+    return [
+        f"{name} carries {row['accepted_at']}"
+        for name, row in found.routes.items()
+        if row["accepted_at"] != accepted[row["notification_id"]]
+    ]
+
+
+SAFETY = (
+    published_is_accepted,
+    nothing_unrecorded_was_sent,
+    sent_once,
+    one_record_per_key,
+    feedback_is_the_join_of_its_events,
+    routes_carry_the_time_of_their_record,
+)
 ALL = (every_intent_ends, nothing_is_stuck, *SAFETY)
 
 

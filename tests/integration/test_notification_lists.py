@@ -9,6 +9,8 @@ from uuid import UUID
 
 import pytest
 
+from tests import events
+from tests.plans import rows_of, telling, walk
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
@@ -155,3 +157,85 @@ def test_a_row_counts_all_routes_of_its_notification_whatever_found_it(world: Wo
     for row in page:
         assert row["routes"] == {status: counts[row["notification_id"]].count(status) for status in row["routes"]}
         assert sum(row["routes"].values()) == len(counts[row["notification_id"]])
+
+
+def test_every_route_carries_the_time_of_its_record_whoever_wrote_it(world: World) -> None:
+    """Planned long after it was asked for, fanned out after a while, and collected in a digest."""
+    world.add_user("alice")
+    world.accept(send_at=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
+    events.route(world, rules={"subscribed": ["email"]})
+    events.choose(world, "alice", subscribed=True)
+    events.happen(world)
+    world.accept(thread={"kind": "order", "id": "7"})
+    world.accept(thread={"kind": "order", "id": "7"})
+    world.pass_time(timedelta(hours=2))
+
+    events.fan_out_all(world)
+    for _ in range(3):
+        world.dispatch()
+
+    rows = world.rows(
+        """SELECT audience_kind, routes.accepted_at = records.accepted_at AS is_carried,
+                  routes.created_at > records.accepted_at AS is_later
+           FROM routes JOIN records USING (notification_id)"""
+    )
+    assert {row["audience_kind"] for row in rows} == {"users", "event", "digest"}
+    assert {row["audience_kind"] for row in rows if row["is_later"]} >= {"users", "event"}
+    assert all(row["is_carried"] for row in rows)
+
+
+MANY = 20_000
+# Nothing but published emails for weeks; before that a day of trouble. One in a hundred goes to somebody who gets much.
+HISTORY = """
+    INSERT INTO records (notification_id, tenant_id, notification_type, producer, audience_kind, payload_json, idempotency_key,
+        request_fingerprint, occurred_at, accepted_at, updated_at, idempotency_expires_at)
+    SELECT lpad(to_hex(n), 32, '0')::uuid, %(tenant)s, 'news', 'shop', 'users', '{}', n, '', at, at, at, at
+    FROM generate_series(1, %(many)s) AS n CROSS JOIN LATERAL (SELECT tocsin_now() - n * interval '1 minute') AS row (at);
+    INSERT INTO routes (notification_id, route_id, tenant_id, channel, recipient_ref, status, reason, max_attempts, created_at,
+        updated_at, accepted_at, published_at, dead_lettered_at)
+    SELECT notification_id, 'email-' || copy, tenant_id, 'email',
+           CASE WHEN n = 1 THEN 'user:' || copy WHEN n %% 100 = 0 THEN 'user:much' ELSE 'user:' || n END,
+           CASE WHEN is_dead THEN 'dead_letter' ELSE 'published' END, 'r', 5, accepted_at, accepted_at, accepted_at,
+           CASE WHEN NOT is_dead THEN accepted_at END, CASE WHEN is_dead THEN accepted_at END
+    FROM records
+    CROSS JOIN LATERAL (SELECT idempotency_key::integer, idempotency_key::integer > %(many)s - 1000) AS row (n, is_dead)
+    CROSS JOIN LATERAL generate_series(1, CASE WHEN n = 1 THEN 300 ELSE 1 END) AS copy
+"""
+EXPENSIVE_ONCE: list[tuple[Row, int]] = [
+    ({}, PAGE),
+    ({"recipient": "user:777"}, 1),
+    ({"recipient": "user:much"}, PAGE),
+    ({"recipient": "user:nobody"}, 0),
+    ({"status": "dead_letter"}, PAGE),
+    ({"status": "dead_letter", "channel": "sms"}, 0),
+    ({"status": "skipped"}, 0),
+    ({"status": "failed"}, 0),
+    ({"status": "published"}, PAGE),
+    ({"channel": "email"}, PAGE),
+    ({"channel": "push"}, 0),
+]
+
+
+def test_a_page_reads_little_more_than_it_shows_however_far_back_it_is(breakable_world: World) -> None:
+    world = breakable_world
+    world.admin.execute("SET session_replication_role = replica")  # twenty thousand foreign keys need not be looked up
+    world.admin.execute("ALTER TABLE records SET (autovacuum_enabled = false)")
+    world.admin.execute("ALTER TABLE routes SET (autovacuum_enabled = false)")
+    for statement in HISTORY.split(";"):
+        world.admin.execute(statement, {"tenant": TENANT, "many": MANY})  # type: ignore[call-overload]
+    conn = world.connect("postgres")
+    plans = telling(conn, "tocsin_app")
+    conn.execute("RESET enable_seqscan; RESET enable_sort; SET jit = off")
+
+    world.admin.execute("VACUUM ANALYZE records, routes")
+    for planning in ("custom", "generic"):
+        conn.execute(f"SET plan_cache_mode = force_{planning}_plan")  # type: ignore[call-overload]
+        for wanted, found in EXPENSIVE_ONCE:
+            plans.clear()
+            with tenant_transaction(conn, TENANT):
+                page = records.list_page(conn, TENANT, filters=NO_FILTER | wanted, limit=PAGE, after=None)
+            scans = [node for plan in plans for node in walk(plan["Plan"]) if node.get("Relation Name") in ("records", "routes")]
+            case = (planning, wanted)
+            assert len(page) == found, case
+            assert "Seq Scan" not in {node["Node Type"] for node in scans}, case
+            assert sum(rows_of(node) for node in scans) <= 20 * PAGE + 700, case  # a crowd of 300 may be met, and is counted
