@@ -2,19 +2,27 @@
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 
+from devstack.postgres import Postgres
 from tests import events
 from tests.plans import rows_of, telling, walk
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.store import records, routes
+from tocsin.upkeep.migrate import roll_back
+
+MakeDatabase = Callable[[], str]
+MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
+LISTS = "0018.lists.sql"
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
@@ -182,6 +190,41 @@ def test_every_route_carries_the_time_of_its_record_whoever_wrote_it(world: Worl
     assert {row["audience_kind"] for row in rows} == {"users", "event", "digest"}
     assert {row["audience_kind"] for row in rows if row["is_later"]} >= {"users", "event"}
     assert all(row["is_carried"] for row in rows)
+
+
+def test_routes_from_before_the_migration_are_given_the_time_of_their_record(
+    server: Postgres, make_database: MakeDatabase
+) -> None:
+    """By an owner who obeys row-level security like everyone else, as in an installation."""
+    url = server.dsn(make_database())
+    from_here_on = [one for one in MIGRATIONS.glob("*.sql") if one.name >= LISTS and "rollback" not in one.name]
+    roll_back(url, MIGRATIONS, count=len(from_here_on))
+    with psycopg.connect(url, autocommit=True) as conn:
+        conn.execute(
+            """INSERT INTO records (notification_id, tenant_id, notification_type, producer, audience_kind, payload_json,
+                   idempotency_key, request_fingerprint, occurred_at, accepted_at, updated_at, idempotency_expires_at)
+               VALUES (%(id)s, %(tenant)s, 'news', 'shop', 'users', '{}', 'k', '', %(at)s, %(at)s, %(at)s, %(at)s)""",
+            {"id": UUID(int=1), "tenant": TENANT, "at": NOON},
+        )
+        conn.execute(
+            """INSERT INTO routes (notification_id, route_id, tenant_id, channel, recipient_ref, status, max_attempts, created_at,
+                   updated_at)
+               VALUES (%(id)s, 'r', %(tenant)s, 'email', 'user:alice', 'pending', 5, tocsin_now(), tocsin_now())""",
+            {"id": UUID(int=1), "tenant": TENANT},
+        )
+        conn.execute("CREATE ROLE plain_owner; GRANT CREATE ON SCHEMA public TO plain_owner")
+        try:
+            for (table,) in conn.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall():
+                conn.execute(f'ALTER TABLE "{table}" OWNER TO plain_owner')  # type: ignore[call-overload]
+            conn.execute("SET ROLE plain_owner")
+            conn.execute((MIGRATIONS / LISTS).read_bytes())
+            conn.execute("RESET ROLE")
+
+            assert conn.execute("SELECT accepted_at FROM routes").fetchall() == [(NOON,)]
+        finally:
+            conn.execute(
+                "RESET ROLE; REASSIGN OWNED BY plain_owner TO postgres; DROP OWNED BY plain_owner; DROP ROLE plain_owner"
+            )
 
 
 MANY = 20_000
