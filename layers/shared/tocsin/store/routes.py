@@ -410,113 +410,76 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
 
 
 def find_newest_to(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
-    """The notifications with such a route to a recipient, newest first: from each straight to the next, for all its routes."""
+    """The notifications with such a route to a recipient, newest first."""
     rows = conn.execute(
         """
-        WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
-            SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
-            UNION ALL
-            SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
-            FROM found CROSS JOIN LATERAL (
-                SELECT routes.accepted_at, routes.notification_id
-                FROM routes
-                WHERE routes.tenant_id = %(tenant_id)s AND routes.recipient_ref = %(recipient)s
-                  AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
-                  AND routes.accepted_at >= %(since)s
-                  AND routes.channel = ANY(%(channels)s) AND (%(status)s::text IS NULL OR routes.status = %(status)s)
-                ORDER BY routes.accepted_at DESC, routes.notification_id DESC
-                LIMIT 1
-            ) AS next
-            CROSS JOIN LATERAL (
-                SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
-                       AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
-                FROM records
-                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
-                LIMIT 1
-            ) AS record
-            WHERE found.place < %(limit)s
-        )
-        SELECT notification_id FROM found WHERE fits ORDER BY place
+        SELECT DISTINCT accepted_at, notification_id
+        FROM routes
+        WHERE tenant_id = %(tenant_id)s AND recipient_ref = %(recipient)s AND channel = ANY(%(channels)s)
+          AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+          AND (%(status)s::text IS NULL OR status = %(status)s)
+          AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+              SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                     AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+              FROM records
+              WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
         """,
         wanted,
     ).fetchall()
-    return [row[0] for row in rows]
+    return [row[1] for row in rows]
 
 
 def find_newest_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
     """The same with such a route on a channel."""
     rows = conn.execute(
         """
-        WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
-            SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
-            UNION ALL
-            SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
-            FROM found CROSS JOIN LATERAL (
-                SELECT routes.accepted_at, routes.notification_id
-                FROM routes
-                WHERE routes.tenant_id = %(tenant_id)s AND routes.channel = %(channel)s
-                  AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
-                  AND routes.accepted_at >= %(since)s
-                  AND (%(status)s::text IS NULL OR routes.status = %(status)s)
-                ORDER BY routes.accepted_at DESC, routes.notification_id DESC
-                LIMIT 1
-            ) AS next
-            CROSS JOIN LATERAL (
-                SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
-                       AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
-                FROM records
-                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
-                LIMIT 1
-            ) AS record
-            WHERE found.place < %(limit)s
-        )
-        SELECT notification_id FROM found WHERE fits ORDER BY place
+        SELECT DISTINCT accepted_at, notification_id
+        FROM routes
+        WHERE tenant_id = %(tenant_id)s AND channel = %(channel)s
+          AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+          AND (%(status)s::text IS NULL OR status = %(status)s)
+          AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+              SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                     AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+              FROM records
+              WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
         """,
         wanted,
     ).fetchall()
-    return [row[0] for row in rows]
+    return [row[1] for row in rows]
 
 
 def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
-    """The same with such a route that ended unpublished. Each channel is a stretch of the index; the latest of them is next."""
+    """The same with such a route that ended unpublished. Each channel is a stretch of the index."""
     rows = conn.execute(
         """
-        WITH RECURSIVE found (accepted_at, notification_id, fits, place) AS (
-            SELECT %(before_at)s::timestamptz, %(before_id)s::uuid, false, 0
-            UNION ALL
-            SELECT next.accepted_at, next.notification_id, record.fits, found.place + record.fits::integer
-            FROM found CROSS JOIN LATERAL (
-                SELECT latest.accepted_at, latest.notification_id
-                FROM unnest(%(channels)s::text[]) AS wanted (channel) CROSS JOIN LATERAL (
-                    SELECT routes.accepted_at, routes.notification_id
-                    FROM routes
-                    WHERE routes.tenant_id = %(tenant_id)s
-                      -- as the index has it
-                      AND CASE WHEN dead_lettered_at IS NOT NULL THEN 'dead_letter' WHEN skipped_at IS NOT NULL THEN 'skipped'
-                               WHEN cancelled_at IS NOT NULL THEN 'cancelled' END = %(status)s
-                      AND routes.channel = wanted.channel
-                      AND (routes.accepted_at, routes.notification_id) < (found.accepted_at, found.notification_id)
-                      AND routes.accepted_at >= %(since)s
-                    ORDER BY routes.accepted_at DESC, routes.notification_id DESC
-                    LIMIT 1
-                ) AS latest
-                ORDER BY latest.accepted_at DESC, latest.notification_id DESC
-                LIMIT 1
-            ) AS next
-            CROSS JOIN LATERAL (
-                SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
-                       AND (%(producer)s::text IS NULL OR records.producer = %(producer)s) AS fits
-                FROM records
-                WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = next.notification_id
-                LIMIT 1
-            ) AS record
-            WHERE found.place < %(limit)s
-        )
-        SELECT notification_id FROM found WHERE fits ORDER BY place
+        SELECT DISTINCT newest.accepted_at, newest.notification_id
+        FROM unnest(%(channels)s::text[]) AS wanted (channel) CROSS JOIN LATERAL (
+            SELECT DISTINCT accepted_at, notification_id
+            FROM routes
+            WHERE tenant_id = %(tenant_id)s AND channel = wanted.channel
+              -- as the index has it
+              AND CASE WHEN dead_lettered_at IS NOT NULL THEN 'dead_letter' WHEN skipped_at IS NOT NULL THEN 'skipped'
+                       WHEN cancelled_at IS NOT NULL THEN 'cancelled' END = %(status)s
+              AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+              AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+                  SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                         AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+                  FROM records
+                  WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
+            ORDER BY accepted_at DESC, notification_id DESC
+            LIMIT %(limit)s
+        ) AS newest
+        ORDER BY newest.accepted_at DESC, newest.notification_id DESC
+        LIMIT %(limit)s
         """,
         wanted,
     ).fetchall()
-    return [row[0] for row in rows]
+    return [row[1] for row in rows]
 
 
 _MOST_SORTED = 10_000
