@@ -277,7 +277,8 @@ def test_a_page_reads_little_more_than_it_shows_however_far_back_it_is(breakable
             plans.clear()
             with tenant_transaction(conn, TENANT):
                 page = records.list_page(conn, TENANT, filters=NO_FILTER | wanted, limit=PAGE, after=None)
-            scans = [node for plan in plans for node in walk(plan["Plan"]) if node.get("Relation Name") in ("records", "routes")]
+            nodes = [node for plan in plans for node in walk(plan["Plan"]) if node["Actual Loops"]]
+            scans = [node for node in nodes if node.get("Relation Name") in ("records", "routes")]
             case = (planning, wanted)
             assert len(page) == found, case
             assert "Seq Scan" not in {node["Node Type"] for node in scans}, case
