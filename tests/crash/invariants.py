@@ -4,11 +4,10 @@ Numbers are those of the design's list of invariants. Each returns sentences abo
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 from tests.world import World
-from tocsin.feedback.ses_events import join
+from tocsin.store.rows import RANKS
 
 Row = dict[str, Any]
 TERMINAL = {"published", "dead_letter", "skipped", "cancelled"}
@@ -131,11 +130,28 @@ def feedback_is_the_join_of_its_events(found: Evidence) -> list[str]:
     return [
         f"{name} has feedback {row['feedback']} and events {ranks[name]}"
         for name, row in found.routes.items()
-        if row["feedback"] != reduce(join, ranks[name], "none")
+        if row["feedback"] != max(["none", *ranks[name]], key=RANKS.index)
     ]
 
 
-SAFETY = (published_is_accepted, nothing_unrecorded_was_sent, sent_once, one_record_per_key, feedback_is_the_join_of_its_events)
+def routes_carry_the_time_of_their_record(found: Evidence) -> list[str]:
+    """The lists rely on it: a route with another time would be missed, or stand in the wrong place."""
+    accepted = {row["notification_id"]: row["accepted_at"] for row in found.records}
+    return [
+        f"{name} carries {row['accepted_at']}"
+        for name, row in found.routes.items()
+        if row["accepted_at"] != accepted[row["notification_id"]]
+    ]
+
+
+SAFETY = (
+    published_is_accepted,
+    nothing_unrecorded_was_sent,
+    sent_once,
+    one_record_per_key,
+    feedback_is_the_join_of_its_events,
+    routes_carry_the_time_of_their_record,
+)
 ALL = (every_intent_ends, nothing_is_stuck, *SAFETY)
 
 

@@ -1,20 +1,23 @@
 """Heeding what providers tell later: the register is a join, the dispatch register is never touched, strangers change nothing."""
 
+import hashlib
 import itertools
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from functools import reduce
 from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.ses_events import NEWS, event, heard, tags_of, through_sns
+from tests.ses_events import NEWS, NOON, event, heard, tags_of, through_sns
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
-from tocsin.feedback.ses_events import join, read_queue_message
+from tocsin.feedback.ses_events import read_queue_message
 from tocsin.intake.cancel import cancel
-from tocsin.store.rows import ProviderEvent
+from tocsin.store.rows import RANKS, Named, ProviderEvent
 from tocsin.upkeep.retain import ORPHAN_EVENTS, PROVIDER_EVENTS, retain
 
 DAY = timedelta(days=1)
@@ -44,6 +47,10 @@ def now(world: World) -> datetime:
     return moment
 
 
+def highest(ranks: Iterable[str]) -> str:
+    return max(ranks, key=RANKS.index, default="none")
+
+
 def everything(world: World) -> dict[str, Any]:
     return {table: sorted(world.rows(f"SELECT * FROM {table}"), key=str) for table in EVERYTHING}
 
@@ -65,7 +72,7 @@ def test_every_order_of_events_with_repetitions_gives_the_same_feedback_and_one_
             for one in told[-1:] + told[-2:-1]:
                 apply_events(world.worker, [one])
             feedback = world.one("SELECT feedback FROM routes WHERE route_id = %(route_id)s", route_id=attempt["route_id"])
-            assert feedback == reduce(join, [one.feedback for one in told]), f"after {order[: len(told)]}"
+            assert feedback == highest(one.feedback for one in told), f"after {order[: len(told)]}"
         apply_events(world.worker, told[::-1])
 
     assert {row["feedback"] for row in world.routes()} == {"complained"}
@@ -75,6 +82,31 @@ def test_every_order_of_events_with_repetitions_gives_the_same_feedback_and_one_
         (TENANT, "email", "complaint", None)
     }
     assert world.count("provider_events") == len(orders) * len(FIVE)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(told=st.lists(st.lists(st.tuples(st.integers(0, 1), st.sampled_from(RANKS)), max_size=6), max_size=6))
+def test_the_register_is_the_highest_rank_that_was_told_however_it_was_told(
+    world: World, told: list[list[tuple[int, str]]]
+) -> None:
+    """Any events about two routes, in any order, repeated at will and cut into batches at will."""
+    attempts = world.attempts() or [sent(world, f"{name}@example.com") for name in ("one", "other")]
+    world.admin.execute("DELETE FROM provider_events; UPDATE routes SET feedback = 'none'")
+
+    for batch in told:
+        apply_events(world.worker, [_told(attempts[which], rank) for which, rank in batch])
+
+    for which, attempt in enumerate(attempts):
+        query = "SELECT feedback FROM routes WHERE notification_id = %(id)s"
+        ranks = [rank for batch in told for one, rank in batch if one == which]
+        assert world.one(query, id=attempt["notification_id"]) == highest(ranks)
+
+
+def _told(attempt: dict[str, Any], rank: str) -> ProviderEvent:
+    """The one event of this rank about an attempt."""
+    named = Named(attempt["notification_id"], attempt["route_id"], attempt["generation"], attempt["attempt_no"])
+    key = hashlib.sha256(f"{attempt['notification_id']}|{rank}".encode()).digest()
+    return ProviderEvent(key, attempt["provider"], "told", rank, False, "m-1", named, "", NOON)
 
 
 def test_one_batch_in_any_order_ends_like_single_events(world: World) -> None:

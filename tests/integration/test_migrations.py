@@ -180,16 +180,3 @@ def test_a_function_that_runs_with_its_owners_rights_would_fix_its_search_path(c
 )
 def test_no_role_may_do_more_than_its_work(conn: Connection[Any], role: str, table: str, privilege: str) -> None:
     assert conn.execute("SELECT has_table_privilege(%s, %s, %s)", [role, table, privilege]).fetchone() == (False,)
-
-
-def test_every_cascade_finds_its_rows_by_an_index(conn: Connection[Any]) -> None:
-    """A cascade without an index on its own side walks the whole table for each row it deletes."""
-    bare = conn.execute(
-        """SELECT conrelid::regclass::text, conname FROM pg_constraint
-           WHERE contype = 'f' AND confdeltype = 'c' AND NOT EXISTS (
-               SELECT FROM pg_index
-               WHERE indrelid = conrelid AND (indkey::smallint[])[0:cardinality(conkey) - 1] @> conkey)"""
-    ).fetchall()
-
-    # users are deleted one at a time, by hand: the two tables that hang on them may be walked for that
-    assert [row for row in bare if row[0] not in ("devices", "notifications")] == []

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.ses_events import NEWS, NOON, event, through_sns
-from tocsin.feedback.ses_events import Unreadable, join, read_queue_message
+from tocsin.feedback.ses_events import Unreadable, read_queue_message
 from tocsin.store.rows import RANKS, Named, ProviderEvent
 
 NOTIFICATION = "01980000-0000-7000-8000-000000000001"
@@ -34,7 +34,6 @@ MEANING = {
     "rendering failure": ("rendering failure", "none", False, ""),
     "subscription": ("subscription", "none", False, ""),
 }
-ranks = st.sampled_from(RANKS)
 
 
 @pytest.mark.parametrize("wrap", [through_sns, json.dumps], ids=["in SNS's envelope", "raw"])
@@ -227,23 +226,6 @@ def what_postgres_refuses(read: ProviderEvent) -> list[str]:
     except OverflowError:
         wrong.append(f"a time that cannot be read back: {read.occurred_at}")
     return wrong
-
-
-@given(ranks, ranks)
-def test_the_join_is_commutative(one: str, other: str) -> None:
-    assert join(one, other) == join(other, one)
-
-
-@given(ranks, ranks, ranks)
-def test_the_join_is_associative(one: str, two: str, three: str) -> None:
-    assert join(join(one, two), three) == join(one, join(two, three))
-
-
-@given(ranks, ranks)
-def test_the_join_is_idempotent_and_an_upper_bound(one: str, other: str) -> None:
-    assert join(one, one) == one == join("none", one)
-    assert join(join(one, other), one) == join(one, other)
-    assert RANKS.index(join(one, other)) == max(RANKS.index(one), RANKS.index(other))
 
 
 def test_the_ranks_are_those_of_the_design() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tocsin.content import templates
 from tocsin.content.liquid_cache import Cache
 from tocsin.content.plain import Content, Unrenderable
-from tocsin.content.templates import Template, problems_of, render, variables_used
+from tocsin.content.templates import Template, problems_of, render
 
 
 def made(channel: str, subject: str | None, body: str, text: str | None = None, number: int = 1) -> Template:
@@ -148,9 +148,3 @@ def test_variables_are_names_and_stand_once() -> None:
         ("/variables/3", "stands twice"),
     ]
     assert problems_of("sms", None, "b", None, [f"v{n}" for n in range(101)])[0][0] == "/variables"
-
-
-def test_the_variables_a_template_uses_are_those_it_takes_from_the_payload() -> None:
-    body = "{% assign x = order.id %}{{ x }}{% for line in order.lines %}{{ line.name }}{{ forloop.index }}{{ note }}{% endfor %}"
-
-    assert variables_used("email", "{{ name | default: fallback }}", body, None) == {"name", "fallback", "order", "note"}

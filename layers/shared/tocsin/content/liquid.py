@@ -150,11 +150,6 @@ def compiled(source: str, *, is_html: bool) -> BoundTemplate:
     return template
 
 
-def variables_of(template: BoundTemplate) -> set[str]:
-    """The names it takes from the payload."""
-    return {str(name.parts[0]) for name in template.analyze(follow_partials=False).global_variables}
-
-
 def run(template: BoundTemplate, payload: dict[str, Any], allowance: Allowance) -> str:
     budget = Budget(template, payload, allowance)
     page = budget.get_buffer()

@@ -14,7 +14,7 @@ from liquid import exceptions as liquid
 from tocsin.content import html_safety, sms_parts
 from tocsin.content.html_to_text import html_to_text
 from tocsin.content.html_tokens import Piece, TooManyAttributes, pieces
-from tocsin.content.liquid import compiled, marks, run, variables_of
+from tocsin.content.liquid import compiled, marks, run
 from tocsin.content.liquid_cache import Cache
 from tocsin.content.liquid_limits import Allowance, Refused
 from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable
@@ -94,13 +94,6 @@ def problems_of(channel: str, subject: str | None, body: str, text: str | None, 
         if source is not None and (message := _problem_of_source(part, source, limit, is_html=_is_html(channel, part))):
             problems.append((f"/{part}", message))
     return problems + _problems_of_variables(variables)
-
-
-def variables_used(channel: str, subject: str | None, body: str, text: str | None) -> set[str]:
-    """The names that sources without problems take from the payload."""
-    sources = {"subject": subject, "body": body, "text": text}
-    used = [variables_of(compiled(one, is_html=_is_html(channel, part))) for part, one in sources.items() if one is not None]
-    return set().union(*used)
 
 
 def _compiled(template: Template) -> tuple[_Compiled, int]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tocsin.foundation.ids import as_uuid
-from tocsin.store.rows import RANKS, Named, ProviderEvent
+from tocsin.store.rows import Named, ProviderEvent
 
 _SES_KINDS = {
     "Send": "none",
@@ -33,10 +33,6 @@ def read_queue_message(body: str) -> ProviderEvent:
         return _ses(value)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise Unreadable(type(error).__name__) from None
-
-
-def join(one: str, other: str) -> str:
-    return RANKS[max(RANKS.index(one), RANKS.index(other))]
 
 
 def _ses(event: dict[str, Any]) -> ProviderEvent:

@@ -6,8 +6,6 @@ from uuid import UUID
 
 from psycopg import Connection
 
-MOST_TITLES = 20
-
 
 def close(conn: Connection[Any], digest_ids: list[UUID]) -> dict[UUID, dict[str, Any]]:
     """These go out now (or need not any more): what is held back from here on is the next one's. Returns what each holds."""

@@ -40,3 +40,119 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
         )
         .fetchall()
     )
+
+
+def find_newest_to(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The notifications with such a route to a recipient, newest first."""
+    rows = conn.execute(
+        """
+        SELECT DISTINCT accepted_at, notification_id
+        FROM routes
+        WHERE tenant_id = %(tenant_id)s AND recipient_ref = %(recipient)s AND channel = ANY(%(channels)s)
+          AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+          AND (%(status)s::text IS NULL OR status = %(status)s)
+          AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+              SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                     AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+              FROM records
+              WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
+        """,
+        wanted,
+    ).fetchall()
+    return [row[1] for row in rows]
+
+
+def find_newest_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The same with such a route on a channel."""
+    rows = conn.execute(
+        """
+        SELECT DISTINCT accepted_at, notification_id
+        FROM routes
+        WHERE tenant_id = %(tenant_id)s AND channel = %(channel)s
+          AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+          AND (%(status)s::text IS NULL OR status = %(status)s)
+          AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+              SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                     AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+              FROM records
+              WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
+        """,
+        wanted,
+    ).fetchall()
+    return [row[1] for row in rows]
+
+
+def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The same with such a route that ended unpublished. Each channel is a stretch of the index."""
+    rows = conn.execute(
+        """
+        SELECT DISTINCT newest.accepted_at, newest.notification_id
+        FROM unnest(%(channels)s::text[]) AS wanted (channel) CROSS JOIN LATERAL (
+            SELECT DISTINCT accepted_at, notification_id
+            FROM routes
+            WHERE tenant_id = %(tenant_id)s AND channel = wanted.channel
+              -- as the index has it
+              AND CASE WHEN dead_lettered_at IS NOT NULL THEN 'dead_letter' WHEN skipped_at IS NOT NULL THEN 'skipped'
+                       WHEN cancelled_at IS NOT NULL THEN 'cancelled' END = %(status)s
+              AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+              AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+                  SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                         AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+                  FROM records
+                  WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
+            ORDER BY accepted_at DESC, notification_id DESC
+            LIMIT %(limit)s
+        ) AS newest
+        ORDER BY newest.accepted_at DESC, newest.notification_id DESC
+        LIMIT %(limit)s
+        """,
+        wanted,
+    ).fetchall()
+    return [row[1] for row in rows]
+
+
+_MOST_SORTED = 10_000
+
+
+def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID] | None:
+    """The notifications with such a route that is pending or failed, newest first. None: so much is unfinished that sorting
+    it takes longer than meeting it among the newest."""
+    row = conn.execute(
+        """
+        WITH backlog AS MATERIALIZED (
+            SELECT outbox.notification_id, outbox.route_id
+            FROM outbox
+            WHERE outbox.tenant_id = %(tenant_id)s AND outbox.queue = ANY(%(channels)s)
+            LIMIT %(most_sorted)s
+        ), listed AS (
+            SELECT DISTINCT route.accepted_at, route.notification_id
+            FROM backlog
+            CROSS JOIN LATERAL (
+                -- LIMIT: one probe of the index each; as a join it would read the whole table
+                SELECT routes.accepted_at, routes.notification_id
+                FROM routes
+                WHERE routes.notification_id = backlog.notification_id AND routes.route_id = backlog.route_id
+                  AND routes.tenant_id = %(tenant_id)s AND routes.status = %(status)s
+                  AND (routes.accepted_at, routes.notification_id) < (%(before_at)s, %(before_id)s)
+                  AND routes.accepted_at >= %(since)s
+                LIMIT 1
+            ) AS route
+            WHERE (SELECT count(*) FROM backlog) < %(most_sorted)s
+              AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+                  SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                         AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+                  FROM records
+                  WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = route.notification_id))
+            ORDER BY route.accepted_at DESC, route.notification_id DESC
+            LIMIT %(limit)s
+        )
+        SELECT (SELECT count(*) FROM backlog) < %(most_sorted)s,
+               ARRAY(SELECT notification_id FROM listed ORDER BY accepted_at DESC, notification_id DESC)
+        """,
+        wanted | {"most_sorted": _MOST_SORTED},
+    ).fetchone()
+    return row[1] if row and row[0] else None

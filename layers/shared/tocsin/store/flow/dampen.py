@@ -161,9 +161,10 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
         ), route AS (
             INSERT INTO routes (
                 notification_id, route_id, tenant_id, channel, recipient_ref, user_id, status, audience_reason, outbox_id,
-                max_attempts, next_attempt_at, resolved_email, resolved_locale, created_at, updated_at, template_id)
+                max_attempts, next_attempt_at, resolved_email, resolved_locale, created_at, updated_at, accepted_at, template_id)
             SELECT digest_id, 'email-' || user_id, tenant_id, 'email', recipient_ref, user_id, 'pending', audience_reason,
                    digest_outbox_id, retry_max_attempts, opens_at, resolved_email, resolved_locale, tocsin_now(), tocsin_now(),
+                   tocsin_now(),
                    (SELECT template_id FROM tocsin_wording(source.tenant_id, 'digest', 'email', source.resolved_locale))
             FROM source
         ), work AS (

@@ -200,7 +200,7 @@ def fan_out(
             -- What is owed: a record with a route for each other channel, work for each that nothing stands in the way of, and
             -- work for an audience too large to be told at once.
             SELECT event.notification_id, event.tenant_id, recipient.*, way.channel, devices.id AS device_id,
-                   wording.template_id,
+                   wording.template_id, event.recorded_at,
                    tocsin_obstacle(way.channel, event.template, wording.template_id, recipient.email, recipient.phone,
                                    devices.id, recipient.user_id) AS obstacle
             FROM recipient
@@ -229,12 +229,12 @@ def fan_out(
             INSERT INTO routes (
                 notification_id, route_id, tenant_id, channel, recipient_ref, user_id, device_id, status, reason,
                 audience_reason, outbox_id, max_attempts, resolved_email, resolved_phone, resolved_locale, created_at,
-                updated_at, skipped_at, template_id)
+                updated_at, skipped_at, template_id, accepted_at)
             SELECT notification_id, channel || '-' || COALESCE(device_id, user_id), tenant_id, channel,
                    'user:' || external_id, user_id, device_id, CASE WHEN obstacle = '' THEN 'pending' ELSE 'skipped' END,
                    obstacle, reason, CASE WHEN obstacle = '' THEN tocsin_uuid7() END, 5, COALESCE(email, ''),
                    COALESCE(phone, ''), COALESCE(locale, ''), tocsin_now(), tocsin_now(),
-                   CASE WHEN obstacle <> '' THEN tocsin_now() END, template_id
+                   CASE WHEN obstacle <> '' THEN tocsin_now() END, template_id, recorded_at
             FROM target
             ORDER BY place, user_id
             ON CONFLICT (notification_id, route_id) DO NOTHING

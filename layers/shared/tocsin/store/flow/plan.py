@@ -119,7 +119,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             FROM leased
             WHERE leased.audience_kind = 'tenant' AND leased.after_user_id IS NULL AND 'in_app' = ANY(leased.plan_channels)
         ), verdict AS (
-            SELECT target.*, leased.notification_id, leased.tenant_id, leased.retry_max_attempts,
+            SELECT target.*, leased.notification_id, leased.tenant_id, leased.retry_max_attempts, leased.accepted_at,
                    CASE
                        WHEN leased.cancelled_at IS NOT NULL THEN 'cancelled'
                        WHEN leased.expires_at <= tocsin_now() OR target.skip_reason <> '' THEN 'skipped'
@@ -136,14 +136,14 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             INSERT INTO routes (
                 notification_id, route_id, tenant_id, channel, recipient_ref, user_id, device_id, status, reason, outbox_id,
                 max_attempts, resolved_email, resolved_phone, resolved_locale, provider, created_at, updated_at,
-                published_at, skipped_at, cancelled_at, template_id, audience_reason)
+                published_at, skipped_at, cancelled_at, template_id, audience_reason, accepted_at)
             SELECT notification_id, channel || '-' || COALESCE(device_id::text, ref_id), tenant_id, channel, recipient_ref,
                    user_id, device_id, status, reason, CASE WHEN status = 'pending' THEN tocsin_uuid7() END,
                    retry_max_attempts, COALESCE(email, ''), COALESCE(phone, ''), COALESCE(locale, ''),
                    CASE WHEN status = 'published' THEN 'inbox' ELSE '' END, tocsin_now(), tocsin_now(),
                    CASE WHEN status = 'published' THEN tocsin_now() END,
                    CASE WHEN status = 'skipped' THEN tocsin_now() END,
-                   CASE WHEN status = 'cancelled' THEN tocsin_now() END, template_id, audience_reason
+                   CASE WHEN status = 'cancelled' THEN tocsin_now() END, template_id, audience_reason, accepted_at
             FROM verdict
             ON CONFLICT (notification_id, route_id) DO NOTHING
             RETURNING notification_id, route_id, tenant_id, channel, user_id, status, outbox_id, resolved_locale,

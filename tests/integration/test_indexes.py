@@ -1,0 +1,216 @@
+"""Every index has somebody who reads it, for it costs a write with every row: the register below says who, and is held to it.
+
+A reader is a scenario, played through the real use cases; the plans that really ran name the indexes they read."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+from psycopg import Connection
+
+from tests import events
+from tests.plans import indexes_in, telling
+from tests.ses_events import heard
+from tests.world import TENANT, World
+from tocsin.feedback.apply import heed
+from tocsin.foundation.database import tenant_round_trip
+from tocsin.outbox.sweep import sweep
+from tocsin.store import api_keys, notifications, outbox, provider_configs, provider_events, records, suppressions, templates
+from tocsin.store.notifications import View
+from tocsin.upkeep.retain import retain
+
+Scenario = Callable[[World, Connection[Any]], object]
+NO_FILTER = dict.fromkeys(("type", "producer", "status", "channel", "recipient", "since", "until"))
+
+
+def _read_the_inbox(world: World, conn: Connection[Any]) -> None:
+    for view in ("all", "saved", "snoozed"):
+        notifications.list_page(conn, TENANT, UUID(int=1), View(view), limit=10, after=None).fetchall()
+
+
+def _list_notifications(world: World, conn: Connection[Any]) -> None:
+    for filters in ({}, {"recipient": "user:alice"}, {"channel": "sms"}, {"status": "skipped"}):
+        records.list_page(conn, TENANT, filters=NO_FILTER | filters, limit=10, after=None)
+
+
+def _list_the_rest(world: World, conn: Connection[Any]) -> None:
+    api_keys.list_page(conn, TENANT, limit=10, after=None)
+    suppressions.list_page(conn, TENANT, channel=None, address=None, limit=10, after=None)
+    templates.list_page(conn, TENANT, name=None, limit=10, after=None)
+
+
+def _deliver_on_a_thread(world: World, conn: Connection[Any]) -> None:
+    world.add_user("alice")
+    world.accept(thread={"kind": "order", "id": "7"})
+    world.dispatch(conn)
+
+
+def _fan_out(world: World, conn: Connection[Any]) -> None:
+    world.add_user("alice")
+    events.route(world)
+    events.watch(world, "alice")
+    events.happen(world, scope=events.SCOPE)
+    events.fan_out_all(world, conn=conn)
+
+
+def _hear_a_soft_bounce(world: World, conn: Connection[Any]) -> None:
+    world.accept(audience={"kind": "address", "email": "alice@example.com"})
+    world.dispatch()
+    heed(conn, [heard("soft bounce", world.attempts()[0])])
+
+
+# who reads, as which role, and which indexes
+READERS: dict[str, tuple[str, Scenario, set[str]]] = {
+    "retention": (
+        "tocsin_retention",
+        lambda world, conn: retain(conn, has_time=lambda: True),
+        {
+            "admin_system_events_created_idx",
+            "audit_logs_created_idx",
+            "dead_letters_created_idx",
+            "domain_events_recorded_idx",
+            "malformed_intents_recorded_idx",
+            "notification_email_log_sent_idx",
+            "notification_threads_updated_idx",
+            "notifications_deleted_idx",
+            "notifications_expiry_idx",
+            "notifications_last_event_idx",
+            "provider_events_received_idx",
+            "rate_limits_window_idx",
+            "records_accepted_idx",
+            "records_window_idx",
+            "suppressions_expiry_idx",
+        },
+    ),
+    "fan-out": (
+        "tocsin_worker",
+        _fan_out,
+        {"domain_events_order_idx", "notification_threads_thread_idx", "watches_scope_idx"},
+    ),
+    "the dampener and the caps": (
+        "tocsin_worker",
+        _deliver_on_a_thread,
+        {"notification_email_log_recent_idx", "notification_email_log_recipient_idx"},
+    ),
+    "the choice of providers": (
+        "tocsin_worker",
+        lambda world, conn: provider_configs.find_all(conn, [TENANT]),
+        {"provider_configs_tenant_idx"},
+    ),
+    "the sweep": ("tocsin_worker", lambda world, conn: sweep(conn), {"outbox_queue_idx"}),
+    "a lane that reopens": (
+        "tocsin_worker",
+        lambda world, conn: outbox.bring_forward(conn, "ses:email", limit=10),
+        {"outbox_waiting_idx"},
+    ),
+    "feedback": ("tocsin_worker", _hear_a_soft_bounce, {"provider_events_soft_idx"}),
+    "the inbox": (
+        "tocsin_app",
+        _read_the_inbox,
+        {
+            "notification_reads_user_idx",
+            "notifications_announced_idx",
+            "notifications_box_idx",
+            "notifications_saved_idx",
+        },
+    ),
+    "the lists of notifications": (
+        "tocsin_app",
+        _list_notifications,
+        {"records_listing_idx", "routes_channel_idx", "routes_ended_idx", "routes_recipient_idx"},
+    ),
+    "a notification's timeline": (
+        "tocsin_app",
+        lambda world, conn: provider_events.list_of(conn, TENANT, UUID(int=1), limit=10),
+        {"provider_events_route_idx"},
+    ),
+    "the other lists": (
+        "tocsin_app",
+        _list_the_rest,
+        {"api_keys_tenant_idx", "suppressions_listing_idx", "templates_listing_idx"},
+    ),
+}
+
+# the seed asks for it; the operator's lists read it
+SEED = {
+    "admin_system_events_severity_idx",
+    "admin_system_events_tenant_idx",
+    "dead_letters_listing_idx",
+    "dead_letters_unresolved_idx",
+    "malformed_intents_listing_idx",
+}
+
+# deleting what they refer to reads them; that they serve their foreign key, the test of all foreign keys tells
+FOREIGN_KEYS = {"api_keys_user_idx", "domain_events_actor_idx"}
+
+# Foreign keys without an index, each with its reason.
+UNINDEXED = {
+    ("api_keys", "api_keys_replaced_by_fkey"): "keys are revoked and never deleted",
+}
+
+
+def test_every_index_that_keeps_no_key_is_in_the_register_and_nothing_else_is(world: World) -> None:
+    """Unique indexes keep their promise whoever reads them."""
+    rows = world.rows(
+        """SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+           WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE '%%yoyo%%' AND NOT indisunique"""
+    )
+
+    read = [index for _, _, indexes in READERS.values() for index in indexes]
+    assert sorted(row["name"] for row in rows) == sorted([*read, *SEED, *FOREIGN_KEYS])
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_who_is_said_to_read_an_index_reads_it(world: World, reader: str) -> None:
+    role, scenario, indexes = READERS[reader]
+    conn = world.connect("postgres")
+    conn.execute("SELECT set_config('tocsin.tenant', %s, false)", [str(TENANT)])
+    plans = telling(conn, role)
+
+    scenario(world, conn)
+
+    assert indexes - indexes_in(plans) == set()
+
+
+def test_every_foreign_key_has_an_index_that_serves_it(world: World) -> None:
+    """One without walks its whole table for each row that is deleted from the other. A partial one may leave out NULLs."""
+    bare = world.rows(
+        """SELECT conrelid::regclass::text AS table, conname AS name FROM pg_constraint
+           WHERE contype = 'f' AND connamespace = 'public'::regnamespace AND NOT EXISTS (
+               SELECT FROM pg_index
+               WHERE indrelid = conrelid AND (indkey::smallint[])[0:cardinality(conkey) - 1] @> conkey
+                 AND (indpred IS NULL OR pg_get_expr(indpred, indrelid) = ANY(
+                     SELECT format('(%%s IS NOT NULL)', attname)
+                     FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY(conkey))))"""
+    )
+
+    assert {(row["table"], row["name"]) for row in bare} == set(UNINDEXED)
+
+
+def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -> None:
+    world.add_user()
+    world.accept()
+    world.admin.execute("SELECT pg_stat_reset_single_table_counters('routes'::regclass)")
+
+    world.dispatch()
+
+    assert world.route()["status"] == "published"
+    world.worker.execute("SELECT pg_stat_force_next_flush()")
+    (row,) = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'routes'")
+    assert 0 < row["n_tup_upd"] == row["n_tup_hot_upd"]
+
+
+def test_an_actor_who_is_erased_reads_as_nobody(world: World) -> None:
+    reader, actor = world.add_user("alice"), world.add_user("bob")
+    events.route(world)
+    events.choose(world, "alice", subscribed=True)
+    events.happen(world, actor="bob")
+    events.fan_out_all(world)
+
+    world.admin.execute("DELETE FROM users WHERE id = %s", [actor])
+
+    with tenant_round_trip(world.app, TENANT):
+        page = notifications.list_page(world.app, TENANT, reader, View("all"), limit=10, after=None)
+    (row,) = page.fetchall()
+    assert row["last_actor"] is None
