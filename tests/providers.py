@@ -45,9 +45,10 @@ def add_provider(
     config_id = uuid7()
 
     def sealed(part: str, secret: str | None) -> bytes | None:
-        purpose = f"provider:{config_id}:{part}"
+        if not secret:
+            return None
         key_arn = settings.settings().data_key_arn
-        return encryption.seal(secret, tenant_id=tenant, purpose=purpose, key_arn=key_arn) if secret else None
+        return encryption.seal(secret, tenant_id=tenant, purpose=f"provider:{config_id}:{part}", key_arn=key_arn)
 
     ordinary: dict[str, Any] = {
         "channel": CHANNELS[name],
