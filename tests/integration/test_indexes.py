@@ -13,7 +13,7 @@ from tests import events
 from tests.plans import indexes_in, telling
 from tests.ses_events import heard
 from tests.world import TENANT, World
-from tocsin.feedback.apply import heed
+from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.outbox.sweep import sweep
 from tocsin.store import api_keys, notifications, outbox, provider_configs, provider_events, records, suppressions, templates
@@ -57,7 +57,7 @@ def _fan_out(world: World, conn: Connection[Any]) -> None:
 def _hear_a_soft_bounce(world: World, conn: Connection[Any]) -> None:
     world.accept(audience={"kind": "address", "email": "alice@example.com"})
     world.dispatch()
-    heed(conn, [heard("soft bounce", world.attempts()[0])])
+    apply_events(conn, [heard("soft bounce", world.attempts()[0])])
 
 
 # who reads, as which role, and which indexes
