@@ -15,7 +15,7 @@ from tests.events import fan_out_all, route, told, try_record
 from tests.world import TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.outbox.dispatch import dispatch
-from tocsin.store import notifications
+from tocsin.store import notification_reads, notifications
 from tocsin.store.notifications import COUNT_CAP, Change
 
 THREADS = 25  # of conversations, not of workers
@@ -86,7 +86,7 @@ class Crowd:
         changes = [Change(read=True), Change(read=False), Change(done=True), Change(done=False), Change(hide=True)]
         if owner is not None:
             changes += [Change(snooze=True, snoozed_until=later), Change(snooze=True)]
-        change = notifications.change_own if owner else notifications.change_shared
+        change = notifications.change_own if owner else notification_reads.change
         change(conn, TENANT, user_id, row_id, dice.choice(changes))
 
     def browse(self, conn: Connection[Any], dice: random.Random) -> None:
@@ -104,7 +104,7 @@ class Crowd:
         def read() -> None:
             with tenant_transaction(conn, TENANT):
                 notifications.read_own(conn, TENANT, user_id, before=None, limit=5)
-                notifications.read_shared(conn, TENANT, user_id, before=None, limit=2)
+                notification_reads.read_all(conn, TENANT, user_id, before=None, limit=2)
 
         _insist(read)
 

@@ -63,7 +63,7 @@ def test_what_is_read_is_found() -> None:
         ),
         ("from tocsin.access.recognise import recognise as who\nhandler = who", "user_token_secret_arn"),
         ("from tocsin.intake.cancel import cancel\nhandler = cancel", "plan_queue_url"),
-        ("from tocsin.feedback import apply\nhandler = apply.heed", "push_queue_url"),
+        ("from tocsin.feedback import apply\nhandler = apply.apply_events", "push_queue_url"),
     ],
 )
 def test_a_planted_reader_is_found_and_what_it_lacks_is_missed(source: str, field: str) -> None:

@@ -15,6 +15,7 @@ _SQL = re.compile(
     r"|SET (?:LOCAL|ROLE|SESSION)|GRANT|REVOKE|TRUNCATE|(?:ALTER|CREATE|DROP) [A-Z]+)\b"
 )
 _WRITING = re.compile(r"\b(INSERT|UPDATE|DELETE|MERGE|TRUNCATE)\b")
+_WRITES = re.compile(r"\b(?:INSERT INTO|DELETE FROM|MERGE INTO|TRUNCATE|(?<!FOR )(?<!NO KEY )(?<!DO )UPDATE) (?!SET\b)(\w+)")
 _OTHER_CLOCKS = re.compile(
     r"\b(?:now\s*\(|(?:clock|statement|transaction)_timestamp\b|CURRENT_(?:TIMESTAMP|DATE|TIME)\b|LOCALTIME(?:STAMP)?|timeofday)",
     re.I,
@@ -83,6 +84,15 @@ def clocks_in_sql(module: Module) -> list[str]:
     if not module.is_store:
         return []
     return [module.at(node, match[0]) for node, text in texts(module) for match in _OTHER_CLOCKS.finditer(text)]
+
+
+def tables_of_others(module: Module) -> list[str]:
+    """A module of the store writes the table it is named after; what writes several is a step in flow/."""
+    if not module.is_store or module.is_flow:
+        return []
+    own = module.path.rsplit("/", 1)[1].removesuffix(".py")
+    written = ((node, match[1]) for node, text in texts(module) for match in _WRITES.finditer(text))
+    return [module.at(node, table) for node, table in written if table != own]
 
 
 def transactions_in_the_store(module: Module) -> list[str]:
@@ -258,6 +268,7 @@ RULES: list[Rule] = [
     sql_outside_the_store,
     sql_that_is_built,
     clocks_in_sql,
+    tables_of_others,
     transactions_in_the_store,
     secrets_compared_in_haste,
     other_ways_to_the_network,

@@ -9,6 +9,7 @@ from tests.unit.rules import Rule
 from tests.unit.source import LAYER, Module
 
 STORE, HOUSE, DOOR = f"{LAYER}/store/things.py", f"{LAYER}/delivery/things.py", "functions/things/app.py"
+FLOW = f"{LAYER}/store/flow/things.py"
 ROOM = HOUSE
 ENDPOINT = f"{LAYER}/api/things.py"
 
@@ -29,6 +30,9 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT NOW ()")'),
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT CURRENT_TIMESTAMP")'),
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT clock_timestamp()")'),
+    (rules.tables_of_others, STORE, 'conn.execute("INSERT INTO strangers (id) VALUES (1)")'),
+    (rules.tables_of_others, STORE, 'conn.execute("WITH gone AS (DELETE FROM strangers RETURNING id) SELECT id FROM gone")'),
+    (rules.tables_of_others, STORE, 'conn.execute("UPDATE strangers SET id = 1")'),
     (rules.transactions_in_the_store, STORE, "conn.commit()"),
     (rules.transactions_in_the_store, STORE, "with conn.transaction():\n    pass"),
     (rules.transactions_in_the_store, STORE, "with conn.pipeline():\n    pass"),
@@ -84,6 +88,8 @@ FINE: list[tuple[Rule, str, str]] = [
     (rules.sql_that_is_built, STORE, 'conn.execute("SELECT %(id)s", {"id": 1})'),
     (rules.clocks_in_sql, STORE, 'conn.execute("SELECT tocsin_now()")'),
     (rules.clocks_in_sql, HOUSE, 'x = "now()"'),
+    (rules.tables_of_others, STORE, 'conn.execute("SELECT id FROM strangers FOR UPDATE SKIP LOCKED")'),
+    (rules.tables_of_others, FLOW, 'conn.execute("UPDATE strangers SET id = 1")'),
     (rules.transactions_in_the_store, HOUSE, "with conn.pipeline():\n    pass"),
     (rules.secrets_compared_in_haste, HOUSE, "hmac.compare_digest(key.key_hash, key_hash)"),
     (rules.secrets_compared_in_haste, HOUSE, "asked.fingerprint == first.fingerprint"),

@@ -8,7 +8,7 @@ from psycopg import Connection
 from tocsin.foundation import work_queue
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
-from tocsin.store import attempts, outbox, provider_events, suppressions
+from tocsin.store import attempts, outbox, provider_events, routes, suppressions
 from tocsin.store.provider_events import Matched
 from tocsin.store.rows import Evidence, ProviderEvent
 
@@ -27,7 +27,7 @@ def apply_events(conn: Connection[Any], events: list[ProviderEvent]) -> int:
         matched = provider_events.insert_new(conn, events)
         new = [one for one in matched if one.is_new]
         proven = _prove(conn, new)
-        provider_events.raise_feedback(conn, new)
+        routes.raise_feedback(conn, [(one.notification_id, one.route_id, one.feedback) for one in new])
         for one in new:
             _suppress(conn, one, is_final=one.event_key in suppressing)
     if proven:

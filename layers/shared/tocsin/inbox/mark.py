@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.foundation.database import tenant_transaction
-from tocsin.store import notifications
+from tocsin.store import notification_reads, notifications
 from tocsin.store.notifications import Change
 
 FARTHEST_SNOOZE = timedelta(days=365)
@@ -42,7 +42,7 @@ def hide(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
 def read_all(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: datetime | None) -> int:
     """Mark what had its last event before the given time as read, batch by batch. Returns how many; MOST_READ: there is more."""
     marked = 0
-    for mark_batch in (notifications.read_own, notifications.read_shared):
+    for mark_batch in (notifications.read_own, notification_reads.read_all):
         while marked < MOST_READ:
             with tenant_transaction(conn, tenant_id):
                 count = mark_batch(conn, tenant_id, user_id, before=before, limit=READ_BATCH)
@@ -54,4 +54,4 @@ def read_all(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: d
 
 def _change(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID, change: Change) -> bool:
     row = (conn, tenant_id, user_id, row_id)
-    return notifications.change_own(*row, change) or notifications.change_shared(*row, change)
+    return notifications.change_own(*row, change) or notification_reads.change(*row, change)

@@ -9,7 +9,7 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from tocsin.store.rows import RANKS, ProviderEvent
+from tocsin.store.rows import ProviderEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +87,6 @@ def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Match
             },
         )
         .fetchall()
-    )
-
-
-def raise_feedback(conn: Connection[Any], matched: list[Matched]) -> None:
-    """Join each route's feedback register with the events: the highest rank stays, in whatever order they come."""
-    conn.execute(
-        """
-        UPDATE routes
-        SET feedback = event.feedback, feedback_at = tocsin_now(), updated_at = tocsin_now()
-        FROM (
-            SELECT DISTINCT ON (notification_id, route_id) notification_id, route_id, feedback
-            FROM jsonb_to_recordset(%(events)s) AS event (notification_id uuid, route_id text, feedback text)
-            ORDER BY notification_id, route_id, array_position(%(ranks)s::text[], feedback) DESC
-        ) AS event
-        WHERE routes.notification_id = event.notification_id AND routes.route_id = event.route_id
-          AND array_position(%(ranks)s::text[], event.feedback) > array_position(%(ranks)s::text[], routes.feedback)
-        """,
-        {
-            "ranks": list(RANKS),
-            "events": Jsonb(
-                [
-                    {"notification_id": str(one.notification_id), "route_id": one.route_id, "feedback": one.feedback}
-                    for one in matched
-                ]
-            ),
-        },
     )
 
 

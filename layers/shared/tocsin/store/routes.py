@@ -1,10 +1,13 @@
-"""One row per recipient and channel: how each is planned, and how it ends."""
+"""One row per recipient and channel, and how it ends."""
 
 from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+
+from tocsin.store.rows import RANKS
 
 
 def count_by_status(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[str, int]:
@@ -156,3 +159,29 @@ def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> lis
         wanted | {"most_sorted": _MOST_SORTED},
     ).fetchone()
     return row[1] if row and row[0] else None
+
+
+def raise_feedback(conn: Connection[Any], raised: list[tuple[UUID, str, str]]) -> None:
+    """Join feedback registers with what was heard (of a notification's route, a feedback): the highest rank stays, in any order."""
+    conn.execute(
+        """
+        UPDATE routes
+        SET feedback = event.feedback, feedback_at = tocsin_now(), updated_at = tocsin_now()
+        FROM (
+            SELECT DISTINCT ON (notification_id, route_id) notification_id, route_id, feedback
+            FROM jsonb_to_recordset(%(events)s) AS event (notification_id uuid, route_id text, feedback text)
+            ORDER BY notification_id, route_id, array_position(%(ranks)s::text[], feedback) DESC
+        ) AS event
+        WHERE routes.notification_id = event.notification_id AND routes.route_id = event.route_id
+          AND array_position(%(ranks)s::text[], event.feedback) > array_position(%(ranks)s::text[], routes.feedback)
+        """,
+        {
+            "ranks": list(RANKS),
+            "events": Jsonb(
+                [
+                    {"notification_id": str(notification_id), "route_id": route_id, "feedback": feedback}
+                    for notification_id, route_id, feedback in raised
+                ]
+            ),
+        },
+    )
