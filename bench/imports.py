@@ -15,7 +15,7 @@ TARGETS = {"intake": "<= 1.3", "inbox_api": "<= 1.3", "dispatch": "<= 1.6"}
 # What the first real event adds to the import, for orientation.
 READY = {
     "dispatch, ready to send": ("dispatch", "import app; app._ways()"),
-    "intake, ready to hint": ("intake", "import app; from tocsin.foundation import aws; aws.client('sqs')"),
+    "intake, ready to nudge": ("intake", "import app; from tocsin.foundation import aws; aws.client('sqs')"),
 }
 
 

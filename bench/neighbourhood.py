@@ -77,16 +77,16 @@ class Neighbourhood:
         """Take the noise away, until no worker makes any more of it or is started for it."""
         _ask("DELETE", self.stack.dev["post_office_url"] + "/_faults")
         deadline = time.monotonic() + CALM_SECONDS
-        while left := self.undone() + self._hints():
+        while left := self.undone() + self._nudges():
             self.admin.execute("DELETE FROM domain_events WHERE tenant_id = %s AND outcome = 'waiting'", [self.noisy.id])
             self.admin.execute("DELETE FROM outbox WHERE tenant_id = %s", [self.noisy.id])
             if time.monotonic() > deadline:
-                print(f"    not calm after {CALM_SECONDS} s: {left} pieces of work and hints", flush=True)
+                print(f"    not calm after {CALM_SECONDS} s: {left} pieces of work and nudges", flush=True)
                 break
             time.sleep(0.5)
         self.admin.execute("DELETE FROM lanes")
 
-    def _hints(self) -> int:
+    def _nudges(self) -> int:
         sqs = _sqs(self.stack.dev["aws_endpoint_url"])
         found = [
             sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]

@@ -1,4 +1,4 @@
-"""Very many deliveries due at one moment and never announced, as when quiet hours end: a worker that looks for its work, against
+"""Very many deliveries due at one moment and never nudged, as when quiet hours end: a worker that looks for its work, against
 one that is told the ids."""
 
 import time
@@ -19,7 +19,7 @@ from tocsin.outbox.dispatch import dispatch
 EACH = 2  # for each of the tenant's people: far from the hourly limit
 BATCH = 100
 PORTION = 5_000  # for one invocation, then it is the other worker's turn
-ANNOUNCED = 1_000  # for the other worker, in each of its turns
+NUDGED = 1_000  # for the other worker, in each of its turns
 
 
 def measure(ground: Ground) -> list[Result]:
@@ -27,26 +27,26 @@ def measure(ground: Ground) -> list[Result]:
     furnish(ground.server, timers.database)
     with psycopg.connect(timers.url(), autocommit=True) as admin, timers.connect("tocsin_worker") as conn:
         due = len(copy_deliveries(timers, each=EACH))
-        seconds = {"looked for": 0.0, "announced": 0.0}
+        seconds = {"looked for": 0.0, "nudged": 0.0}
         done = rounds = 0
         while done < due:
             rounds += 1
-            seconds["announced"] += _announced(timers, conn)
+            seconds["nudged"] += _nudged(timers, conn)
             claimed, taken = _looked_for(conn)
             assert claimed, "nothing was found"
             done += claimed
             seconds["looked for"] += taken
         assert _count(admin, "SELECT count(*) FROM outbox") == 0, "work was left behind"
         sent = _count(admin, "SELECT count(*) FROM attempts WHERE outcome = 'accepted'")
-        assert sent == due + rounds * ANNOUNCED, "something was not sent"
-    rate, other = due / seconds["looked for"], rounds * ANNOUNCED / seconds["announced"]
+        assert sent == due + rounds * NUDGED, "something was not sent"
+    rate, other = due / seconds["looked for"], rounds * NUDGED / seconds["nudged"]
     name = f"timers: {due:,} due at one moment, batch {BATCH}"
-    return [compared(name, rate, "/s", "whole delivery, ids announced", other, ">= 0.9")]
+    return [compared(name, rate, "/s", "whole delivery, ids nudged", other, ">= 0.9")]
 
 
-def _announced(timers: Ground, conn: Connection[Any]) -> float:
+def _nudged(timers: Ground, conn: Connection[Any]) -> float:
     """Seconds for some newer deliveries beside the crowd, by their ids."""
-    ids = make_deliveries(timers, ANNOUNCED)
+    ids = make_deliveries(timers, NUDGED)
     brought = worker(BATCH)
     started = time.perf_counter()
     for start in range(0, len(ids), BATCH):

@@ -63,7 +63,7 @@ def make_database(server: Postgres, template: str) -> Iterator[Callable[[], str]
 
 @pytest.fixture
 def work_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkQueue]:
-    """A make-believe AWS account with the work queues in it, so that hints are really sent."""
+    """A make-believe AWS account with the work queues in it, so that nudges are really sent."""
     for name, value in ACCOUNT.items():
         monkeypatch.setenv(name, value)
     for name in [name for name in os.environ if name.startswith("AWS_ENDPOINT_URL")]:

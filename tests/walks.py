@@ -83,8 +83,8 @@ WALKS: dict[str, Callable[[World, Api, Trace], None]] = {"email": email, "event"
 def _serve(world: World, queue: str, trace: Trace) -> None:
     """Give the dispatch door what is on one of its queues."""
     assert world.work_queue is not None
-    announced = sqs_event(*world.work_queue.bodies(queue), queue=queue)
-    answer = _as(world, "tocsin_worker", trace, lambda: handler_of("dispatch")(announced, Context()))
+    nudged = sqs_event(*world.work_queue.bodies(queue), queue=queue)
+    answer = _as(world, "tocsin_worker", trace, lambda: handler_of("dispatch")(nudged, Context()))
     assert answer == {"batchItemFailures": []}
 
 

@@ -1,4 +1,4 @@
-"""The work queues in a make-believe AWS account, and a way to read every hint on them, the delayed ones too."""
+"""The work queues in a make-believe AWS account, and a way to read every nudge on them, the delayed ones too."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ ACCOUNT_ID = "123456789012"
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class Nudge:
     ids: list[UUID]
     delay_seconds: int
     queue: str
@@ -46,9 +46,9 @@ class WorkQueue:
     def bodies(self, *queues: str) -> list[str]:
         return [message.body for queue in queues or QUEUES for message in self._messages(queue)]
 
-    def hints(self) -> list[Hint]:
+    def nudges(self) -> list[Nudge]:
         return [
-            Hint(
+            Nudge(
                 [UUID(one) for one in json.loads(message.body)["ids"]],
                 round(max(0, message.delayed_until - (message.sent_timestamp or 0)) / 1000),
                 queue,

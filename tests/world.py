@@ -10,7 +10,7 @@ import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import dict_row
 
-from tests.work_queue import Hint, WorkQueue
+from tests.work_queue import Nudge, WorkQueue
 from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Message, Ways
@@ -165,7 +165,7 @@ class World:
         return Worker(ways, LEASE, Policy(WINDOW, concurrency), lambda: timedelta(seconds=30), batch_size)
 
     def due(self) -> list[UUID]:
-        """Everything in the outbox, as if every hint had been delivered."""
+        """Everything in the outbox, as if every nudge had been delivered."""
         return [row["id"] for row in self.rows("SELECT id FROM outbox ORDER BY due_at, id")]
 
     def dispatch(self, conn: Connection[Any] | None = None, **policy: Any) -> int:
@@ -195,10 +195,10 @@ class World:
         query = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
         return int(self.admin.execute(query).fetchone()[0])  # type: ignore[index]
 
-    def hints(self) -> list[Hint]:
+    def nudges(self) -> list[Nudge]:
         """What is on the work queue, the delayed ones too."""
         assert self.work_queue is not None
-        return self.work_queue.hints()
+        return self.work_queue.nudges()
 
     def close(self) -> None:
         for conn in [*self._open.values(), *self.extra]:

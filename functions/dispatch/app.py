@@ -1,4 +1,4 @@
-"""The door for work: hints from one of the work queues, carried to the next recorded state."""
+"""The door for work: nudges from one of the work queues, carried to the next recorded state."""
 
 import json
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ metrics = Metrics()
 @metrics.log_metrics
 @deadlines.heeding
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
-    hinted = {record["messageId"]: _read(record) for record in event["Records"]}
-    ids = _in_turns([hint.ids for hint in hinted.values()])
-    events_wait = any(hint.fan_out for hint in hinted.values())
+    nudged = {record["messageId"]: _read(record) for record in event["Records"]}
+    ids = _in_turns([nudge.ids for nudge in nudged.values()])
+    events_wait = any(nudge.fan_out for nudge in nudged.values())
     config = settings()
     worker = Worker(
         _ways(),
@@ -44,34 +44,34 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     try:
         claimed = database.run(lambda conn: dispatch(conn, ids, worker, events_wait=events_wait))
     except DatabaseUnavailable as error:
-        log.error("database unavailable; the hints stay on the queue", extra=error.said)
-        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in hinted]}
+        log.error("database unavailable; the nudges stay on the queue", extra=error.said)
+        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in nudged]}
     metrics.add_metric(name="Claimed", unit=MetricUnit.Count, value=claimed)
     return {"batchItemFailures": []}
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class Nudge:
     ids: list[UUID]
     fan_out: bool = False
 
 
-def _read(record: dict[str, Any]) -> Hint:
-    """What a hint says. One that cannot be read is logged and forgotten: the sweep knows what is due."""
+def _read(record: dict[str, Any]) -> Nudge:
+    """What a nudge says. One that cannot be read is logged and forgotten: the sweep knows what is due."""
     try:
-        hint = json.loads(record["body"])
-        if hint["v"] != 1:
+        nudge = json.loads(record["body"])
+        if nudge["v"] != 1:
             raise ValueError("unknown version")
-        return Hint([UUID(one) for one in hint["ids"]], hint.get("fanout") is True)
+        return Nudge([UUID(one) for one in nudge["ids"]], nudge.get("fanout") is True)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        log.warning("a hint could not be read", extra={"message_id": record["messageId"]})
-        metrics.add_metric(name="UnreadableHints", unit=MetricUnit.Count, value=1)
-        return Hint([])
+        log.warning("a nudge could not be read", extra={"message_id": record["messageId"]})
+        metrics.add_metric(name="UnreadableNudges", unit=MetricUnit.Count, value=1)
+        return Nudge([])
 
 
-def _in_turns(hints: list[list[UUID]]) -> list[UUID]:
-    """The ids of several hints, one of each in turn: each belongs to one tenant."""
-    return [one for row in zip_longest(*hints) for one in row if one is not None]
+def _in_turns(nudges: list[list[UUID]]) -> list[UUID]:
+    """The ids of several nudges, one of each in turn: each belongs to one tenant."""
+    return [one for row in zip_longest(*nudges) for one in row if one is not None]
 
 
 @cache

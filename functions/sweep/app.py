@@ -1,4 +1,4 @@
-"""The door of the clock: every minute, announce again what is due."""
+"""The door of the clock: every minute, nudge again what is due."""
 
 from typing import Any
 

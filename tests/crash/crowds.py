@@ -42,7 +42,7 @@ def eight_workers_share_400_routes(world: World) -> None:
 
 
 def eight_workers_are_each_told_of_all_400_routes(world: World) -> None:
-    """Every hint reaches every worker, at the same moment, each in an order of its own."""
+    """Every nudge reaches every worker, at the same moment, each in an order of its own."""
     _crowd(world, lambda ids, n: ids[n * 50 :] + ids[: n * 50])
 
 

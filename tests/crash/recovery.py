@@ -1,4 +1,4 @@
-"""After the crash: the clock goes on, the sweep announces, dispatch works, events come in, until nothing is left to do."""
+"""After the crash: the clock goes on, the sweep nudges, dispatch works, events come in, until nothing is left to do."""
 
 import os
 from collections.abc import Callable

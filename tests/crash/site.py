@@ -102,8 +102,8 @@ class Site:
                     self.ground.sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
         return taken
 
-    def hint(self, queue: str = "") -> dict[str, Any]:
-        """A dispatch event that announces everything in the outbox; with a queue, to a worker of that queue."""
+    def nudge(self, queue: str = "") -> dict[str, Any]:
+        """A dispatch event that nudges everything in the outbox; with a queue, to a worker of that queue."""
         body = {"v": 1, "ids": [str(one) for one in self.world.due()]}
         source = {"eventSourceARN": arn_at(self.queue_urls[queue])} if queue else {}
         return {"Records": [{"messageId": str(uuid4()), "body": json.dumps(body)} | source]}

@@ -37,7 +37,7 @@ def accepted(site: Site) -> None:
 
 
 def accepted_in_trouble(site: Site) -> None:
-    """The provider is down for the first messages: the worker also records retries and hints at them."""
+    """The provider is down for the first messages: the worker also records retries and nudges at them."""
     accepted(site)
     site.office.fail("email", "unavailable", times=2)
     site.office.fail("sms", "throttle", times=1)
@@ -50,7 +50,7 @@ def accepted_long_ago(site: Site) -> None:
 
 def planned(site: Site) -> None:
     accepted(site)
-    assert not site.invoke("dispatch", site.hint("plan")).error
+    assert not site.invoke("dispatch", site.nudge("plan")).error
 
 
 def accepted_while_the_lanes_recover(site: Site) -> None:
@@ -70,11 +70,11 @@ def request(site: Site) -> dict[str, Any]:
 DOORS = {
     "intake": Door("intake", nothing, request, sender_repeats=True),
     "intake_queue": Door("intake_queue", nothing, lambda _: queued_intent(), sender_repeats=True),
-    "dispatch": Door("dispatch", accepted, Site.hint),
-    "dispatch_in_trouble": Door("dispatch", accepted_in_trouble, Site.hint),
-    "plan_queue": Door("dispatch", accepted, lambda site: site.hint("plan")),
-    "email_queue": Door("dispatch", planned, lambda site: site.hint("email")),
-    "dispatch_by_lanes_that_recover": Door("dispatch", accepted_while_the_lanes_recover, Site.hint),
+    "dispatch": Door("dispatch", accepted, Site.nudge),
+    "dispatch_in_trouble": Door("dispatch", accepted_in_trouble, Site.nudge),
+    "plan_queue": Door("dispatch", accepted, lambda site: site.nudge("plan")),
+    "email_queue": Door("dispatch", planned, lambda site: site.nudge("email")),
+    "dispatch_by_lanes_that_recover": Door("dispatch", accepted_while_the_lanes_recover, Site.nudge),
     "sweep": Door("sweep", accepted_long_ago, lambda _: {}),
 }
 
@@ -102,7 +102,7 @@ def test_a_crash_among_concurrent_sends_keeps_every_invariant(n: int, site: Site
     site.settings["SEND_CONCURRENCY"] = "16"
     accepted(site)
 
-    ending = site.invoke("dispatch", site.hint(), kill_at=n, counting="ses/sns")
+    ending = site.invoke("dispatch", site.nudge(), kill_at=n, counting="ses/sns")
     site.recover()
 
     assert ending.killed_at

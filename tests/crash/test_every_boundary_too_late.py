@@ -56,7 +56,7 @@ def crash_too_late(
     """Kill dispatch at boundary n; when somebody comes back, everything has expired, or a cancel was answered meanwhile."""
     site.office.events.steer("on" if news else "drop")
     ARRANGE[stop](site)
-    ending = site.invoke("dispatch", site.hint(), kill_at=n, counting=counting)
+    ending = site.invoke("dispatch", site.nudge(), kill_at=n, counting=counting)
     where = f"{stop}, boundary {n}: {ending.killed_at or 'none, it ran to its end'}"
     assert not ending.error, f"{where}\n{ending.error}"
     if stop == "cancelled":

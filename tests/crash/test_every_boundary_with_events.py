@@ -43,7 +43,7 @@ def test_a_crash_among_concurrent_sends_leaves_one_copy_of_each_email(n: int, si
     site.office.events.steer("on")
     DOORS["dispatch"].arrange(site)
 
-    ending = site.invoke("dispatch", site.hint(), kill_at=n, counting="ses/sns")
+    ending = site.invoke("dispatch", site.nudge(), kill_at=n, counting="ses/sns")
     site.recover(news="early" if n % 2 else "late")
 
     where = f"send boundary {n}: {ending.killed_at}"
@@ -59,7 +59,7 @@ def crash_and_hear(site: Site, n: int, *, when: str, counting: str = "", before:
     `before` changes the process that recovers: for mutations."""
     site.office.events.steer("on")
     DOORS["dispatch"].arrange(site)
-    ending = site.invoke("dispatch", site.hint(), kill_at=n, counting=counting)
+    ending = site.invoke("dispatch", site.nudge(), kill_at=n, counting=counting)
     where = f"boundary {n}, events {when}: {ending.killed_at or 'none, it ran to its end'}"
     assert not ending.error, f"{where}\n{ending.error}"
     at_crash = invariants.gather(site.world, site.office.ledger())
@@ -141,7 +141,7 @@ def lose_three_answers(site: Site) -> dict[str, object]:
     site.office.fail("email", "accept_then_drop", times=len(ENDINGS))
     for address in ENDINGS:
         site.world.accept(audience={"kind": "address", "email": address})
-    ending = site.invoke("dispatch", site.hint())
+    ending = site.invoke("dispatch", site.nudge())
     assert not ending.error, ending.error
     assert site.world.one("SELECT count(*) FROM attempts WHERE outcome = 'unknown'") == len(ENDINGS)
     site.messages()

@@ -19,12 +19,12 @@ CHUNKS = 2
 MOST_BOUNDARIES = 200
 THREAD = {"kind": "issue", "id": "1"}
 TELLING = "after postgres in tocsin.store.flow.fan_out.fan_out"
-HINT = {"Records": [{"messageId": "hint", "body": '{"v":1,"ids":[],"fanout":true}'}]}
+NUDGE = {"Records": [{"messageId": "nudge", "body": '{"v":1,"ids":[],"fanout":true}'}]}
 
 
 def on_the_plan_queue(site: Site) -> dict[str, Any]:
-    """The hint as a worker of the plan queue gets it, who goes on with the pages."""
-    (record,) = HINT["Records"]
+    """The nudge as a worker of the plan queue gets it, who goes on with the pages."""
+    (record,) = NUDGE["Records"]
     return {"Records": [record | {"eventSourceARN": arn_at(site.queue_urls["plan"])}]}
 
 
@@ -59,7 +59,7 @@ def test_a_crash_at_any_boundary_loses_no_event_and_tells_nobody_twice(chunk: in
         site.renew()
         three_events_wait(site)
 
-        ending = site.invoke("dispatch", HINT, kill_at=n, counting="after ")
+        ending = site.invoke("dispatch", NUDGE, kill_at=n, counting="after ")
         site.recover(news="early" if turn % 2 else "late")
 
         where = f"boundary {n}: {ending.killed_at or 'none, it ran to its end'}"
@@ -133,7 +133,7 @@ def test_the_boundaries_are_where_the_design_has_them(site: Site) -> None:
     """The cursor is claimed, read, moved with all that it causes, claimed again and let go; then the emails go out."""
     three_events_wait(site)
 
-    ending = site.invoke("dispatch", HINT)
+    ending = site.invoke("dispatch", NUDGE)
 
     assert not ending.error, ending.error
     exchanges = [
@@ -154,7 +154,7 @@ def test_an_event_that_kills_its_workers_is_set_aside_after_three_deaths_and_its
     for _ in range(10):
         if not is_behind(site.world):
             break
-        ending = site.invoke("dispatch", HINT, before=die_of_poison)
+        ending = site.invoke("dispatch", NUDGE, before=die_of_poison)
         assert not ending.error, ending.error
         deaths += bool(ending.killed_at)
         site.world.pass_time(fan_out.LEASE + timedelta(seconds=1))
@@ -167,11 +167,11 @@ def test_an_event_that_kills_its_workers_is_set_aside_after_three_deaths_and_its
     assert (letter["source_kind"], letter["failure_classification"]) == ("fanout", "poison")
 
 
-def test_every_hint_three_times_and_to_two_workers_at_once_tells_nobody_twice(site: Site) -> None:
+def test_every_nudge_three_times_and_to_two_workers_at_once_tells_nobody_twice(site: Site) -> None:
     three_events_wait(site)
-    hints = {"Records": [{"messageId": str(uuid4()), "body": json.dumps({"v": 1, "ids": [], "fanout": True})} for _ in range(3)]}
+    nudges = {"Records": [{"messageId": str(uuid4()), "body": json.dumps({"v": 1, "ids": [], "fanout": True})} for _ in range(3)]}
 
-    endings = [site.start("dispatch", hints) for _ in range(2)]
+    endings = [site.start("dispatch", nudges) for _ in range(2)]
     for ending in endings:
         assert (ending().answer or {}).get("batchItemFailures") == []
     site.recover(news="early", copies=3)

@@ -23,7 +23,7 @@ def lose(site: Site, mode: str, *, channel: str = "email", times: int | None = 3
     site.limits = HASTY if mode == "accept_then_hang" else {}
     site.office.fail(channel, mode, times=times)
     site.world.accept(audience={"kind": "users", "user_ids": PEOPLE[: times or None]}, channels=[channel], **intent)
-    ending = site.invoke("dispatch", site.hint())
+    ending = site.invoke("dispatch", site.nudge())
     assert not ending.error, ending.error
 
 

@@ -24,7 +24,7 @@ def test_the_workers_session_is_idle_during_every_call_to_a_provider(site: Site,
 
     site.world.accept(**INTENT)
     with PostOffice(tmp_path / "watched.sqlite3", on_request=look) as site.office:
-        ending = site.invoke("dispatch", site.hint())
+        ending = site.invoke("dispatch", site.nudge())
 
         assert not ending.error, ending.error
         assert seen == [("idle", None, None)] * MESSAGES

@@ -50,7 +50,7 @@ def test_each_way_to_fail_has_its_end(mode: str, site: Site, office: PostOffice,
     office.fail("email", mode, times=EMAILS)
     office.fail("sms", mode, times=TEXTS)
 
-    site.invoke("dispatch", site.hint())
+    site.invoke("dispatch", site.nudge())
     site.recover()
 
     found = invariants.check(site.world, office.ledger(), mode)
@@ -65,7 +65,7 @@ def test_a_provider_that_stays_down_exhausts_every_attempt_and_says_what_to_do(
     site.world.accept(**INTENT)
     office.fail("*", "unavailable")
 
-    site.invoke("dispatch", site.hint())
+    site.invoke("dispatch", site.nudge())
     site.recover()
 
     found = invariants.check(site.world, office.ledger())
@@ -82,7 +82,7 @@ def test_a_stopped_lane_keeps_its_routes_and_tells_the_operator_once(
     site.world.accept(**INTENT)
     office.fail("email", mode)
 
-    site.invoke("dispatch", site.hint())
+    site.invoke("dispatch", site.nudge())
 
     assert requests.count("email") == 1, "the rest of the lane was tried although it was closed"
     waiting = site.world.rows("SELECT status, attempt_count FROM routes WHERE channel = 'email'")
@@ -107,7 +107,7 @@ def test_a_suspended_account_gets_no_more_calls_than_senders_at_once(site: Site,
     site.world.accept(audience={"kind": "tenant"})
     office.fail("email", "suspend")
 
-    site.invoke("dispatch", site.hint())
+    site.invoke("dispatch", site.nudge())
 
     assert 1 <= requests.count("email") <= 4
     office.heal()

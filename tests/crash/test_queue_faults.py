@@ -13,12 +13,12 @@ from tests.crash.site import Site, barrier
 from tests.crash.traffic import ENDS, MESSAGES, post_intent
 
 
-def test_when_every_hint_is_lost_the_sweep_finishes_everything(site: Site) -> None:
+def test_when_every_nudge_is_lost_the_sweep_finishes_everything(site: Site) -> None:
     accept(site, 3)
     assert site.messages()
     site.world.pass_time(timedelta(seconds=31))
     assert site.invoke("sweep", {}).answer == {"nudged": 3, "depth": 3}
-    assert site.messages(), "the first announcement of the sweep, lost as well"
+    assert site.messages(), "the first nudge of the sweep, lost as well"
 
     site.recover()
 
@@ -56,7 +56,7 @@ def test_when_messages_come_late_and_in_reverse_the_ends_are_the_same(site: Site
     assert_healthy(site, 4)
 
 
-def test_a_hint_for_work_that_is_done_is_acknowledged_and_does_nothing(site: Site) -> None:
+def test_a_nudge_for_work_that_is_done_is_acknowledged_and_does_nothing(site: Site) -> None:
     accept(site, 1)
     messages = site.messages()
     site.recover()

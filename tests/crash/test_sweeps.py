@@ -1,4 +1,4 @@
-"""Sweeps that overlap or die announce each due row once in five minutes, and forget none."""
+"""Sweeps that overlap or die nudge each due row once in five minutes, and forget none."""
 
 import threading
 from datetime import timedelta
@@ -19,7 +19,7 @@ ROWS = 60
 def test_a_sweep_that_meets_another_in_mid_transaction_passes_over_its_rows(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SKIP LOCKED in the sweep: the second neither waits nor announces again."""
+    """SKIP LOCKED in the sweep: the second neither waits nor nudges again."""
     due_rows(world, ROWS)
     first, second = world.connect(), world.connect()
     second.execute("SET lock_timeout = '500ms'")
@@ -34,7 +34,7 @@ def test_a_sweep_that_meets_another_in_mid_transaction_passes_over_its_rows(
     assert sweep(second).nudged == 0
 
 
-def test_two_sweeps_at_once_announce_each_row_once(world: World) -> None:
+def test_two_sweeps_at_once_nudge_each_row_once(world: World) -> None:
     due_rows(world, ROWS)
     crew, start, nudged = Crew(), threading.Barrier(2), []
 
@@ -48,11 +48,11 @@ def test_two_sweeps_at_once_announce_each_row_once(world: World) -> None:
     crew.join()
 
     assert sum(nudged) == ROWS, nudged
-    announced = [one for hint in world.hints() for one in hint.ids]
-    assert sorted(announced) == sorted(world.due())
+    nudged = [one for nudge in world.nudges() for one in nudge.ids]
+    assert sorted(nudged) == sorted(world.due())
 
 
-def test_a_row_is_announced_again_after_five_minutes_and_not_before(world: World) -> None:
+def test_a_row_is_nudged_again_after_five_minutes_and_not_before(world: World) -> None:
     due_rows(world, 1)
     assert sweep(world.worker).nudged == 1
 
@@ -63,7 +63,7 @@ def test_a_row_is_announced_again_after_five_minutes_and_not_before(world: World
     assert sweep(world.worker).nudged == 1
 
 
-def test_a_sweep_that_dies_between_mark_and_hint_costs_five_minutes(site: Site) -> None:
+def test_a_sweep_that_dies_between_mark_and_nudge_costs_five_minutes(site: Site) -> None:
     site.world.accept(**INTENT)
     site.world.pass_time(timedelta(seconds=31))
 
@@ -80,7 +80,7 @@ def test_a_sweep_that_dies_between_mark_and_hint_costs_five_minutes(site: Site) 
 
 
 def due_rows(world: World, count: int) -> None:
-    """Work that nobody announced and that has been due for half a minute."""
+    """Work that nobody nudged and that has been due for half a minute."""
     world.add_user()
     for _ in range(count):
         world.accept()

@@ -171,7 +171,7 @@ def test_events_become_routes_queue_sources_and_schedules(tmp_path: Path) -> Non
         Get: {Type: HttpApi, Properties: {Method: get, Path: "/things/{id}"}}
         Any: {Type: HttpApi, Properties: {Method: ANY, Path: "/all/{rest+}"}}
         Rest: {Type: HttpApi}
-        Hints:
+        Nudges:
           Type: SQS
           Properties:
             Queue: !GetAtt Queue.Arn

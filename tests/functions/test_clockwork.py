@@ -18,7 +18,7 @@ def _metrics(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     return metrics
 
 
-def test_the_sweep_announces_what_is_due_and_reports_the_backlog(
+def test_the_sweep_nudges_what_is_due_and_reports_the_backlog(
     world: World, run_as: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.add_user()
@@ -31,7 +31,7 @@ def test_the_sweep_announces_what_is_due_and_reports_the_backlog(
     answer = handler_of("sweep")({}, Context())
 
     assert answer == {"nudged": 1, "depth": 1}
-    assert [hint.ids for hint in world.hints()] == [[asked.notification_id]]
+    assert [nudge.ids for nudge in world.nudges()] == [[asked.notification_id]]
     metrics = _metrics(capsys)
     assert (metrics["OutboxDepth"], metrics["UnknownAttempts"]) == ([1.0], [0.0])
     assert metrics["OldestDueSeconds"][0] >= 120

@@ -1,4 +1,4 @@
-"""The dispatch door: hints in, messages out; what cannot be read is forgotten, what cannot be recorded stays."""
+"""The dispatch door: nudges in, messages out; what cannot be read is forgotten, what cannot be recorded stays."""
 
 import json
 from collections.abc import Callable
@@ -29,11 +29,11 @@ def dispatch(world: World, run_as: Callable[[str], None], monkeypatch: pytest.Mo
     return deliver
 
 
-def _hint(*ids: Any) -> dict[str, Any]:
+def _nudge(*ids: Any) -> dict[str, Any]:
     return {"v": 1, "ids": [str(one) for one in ids]}
 
 
-def test_a_hint_from_intake_sends_the_message(world: World, dispatch: Callable[..., list[str]]) -> None:
+def test_a_nudge_from_intake_sends_the_message(world: World, dispatch: Callable[..., list[str]]) -> None:
     world.add_user()
     world.accept()
     assert world.work_queue is not None
@@ -43,12 +43,12 @@ def test_a_hint_from_intake_sends_the_message(world: World, dispatch: Callable[.
     assert (world.route()["status"], len(world.email.accepted), world.count("outbox")) == ("published", 1, 0)
 
 
-def test_a_hint_delivered_three_times_sends_one_message(world: World, dispatch: Callable[..., list[str]]) -> None:
+def test_a_nudge_delivered_three_times_sends_one_message(world: World, dispatch: Callable[..., list[str]]) -> None:
     world.add_user()
     asked = world.accept()
 
     for _ in range(3):
-        assert dispatch(_hint(asked.notification_id), _hint(asked.notification_id)) == []
+        assert dispatch(_nudge(asked.notification_id), _nudge(asked.notification_id)) == []
 
     assert len(world.email.accepted) == 1
 
@@ -56,16 +56,16 @@ def test_a_hint_delivered_three_times_sends_one_message(world: World, dispatch: 
 @pytest.mark.parametrize(
     "body",
     ["", "{", "null", "[]", "7", '"x"', {}, {"v": 2, "ids": []}, {"v": 1}, {"v": 1, "ids": "abc"}, {"v": 1, "ids": [7]},
-     {"v": 1, "ids": [None]}, {"v": 1, "ids": ["nonsense"]}, "[" * 100_000, _hint(STRANGER)],
+     {"v": 1, "ids": [None]}, {"v": 1, "ids": ["nonsense"]}, "[" * 100_000, _nudge(STRANGER)],
     ids=lambda body: str(body)[:40],
 )  # fmt: skip
-def test_a_hint_that_cannot_be_read_or_means_nothing_is_acknowledged_and_its_neighbour_is_heard(
+def test_a_nudge_that_cannot_be_read_or_means_nothing_is_acknowledged_and_its_neighbour_is_heard(
     world: World, dispatch: Callable[..., list[str]], body: Any
 ) -> None:
     world.add_user()
     asked = world.accept()
 
-    assert dispatch(body, _hint(asked.notification_id)) == []
+    assert dispatch(body, _nudge(asked.notification_id)) == []
 
     assert len(world.email.accepted) == 1
 
@@ -77,49 +77,49 @@ def test_a_second_copy_and_an_end_in_doubt_are_told_to_cloudwatch(
     for expiry in ({}, {"expires_at": (datetime.now(UTC) + timedelta(minutes=5)).isoformat()}):
         world.accept(**expiry)
     world.email.answers.extend([Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "")] * 2)
-    dispatch(_hint(*world.due()))
+    dispatch(_nudge(*world.due()))
     later(WINDOW + timedelta(seconds=1))
 
-    dispatch(_hint(*world.due()))
+    dispatch(_nudge(*world.due()))
 
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line][-1]
     assert (metrics["DuplicatesSuspected"], metrics["EndedInDoubt"]) == ([1.0], [1.0])
 
 
-def test_while_the_database_is_down_the_hints_stay_on_the_queue(
+def test_while_the_database_is_down_the_nudges_stay_on_the_queue(
     world: World, dispatch: Callable[..., list[str]], database_down: None
 ) -> None:
-    assert dispatch(_hint(STRANGER), _hint(STRANGER)) == ["message-1", "message-2"]
+    assert dispatch(_nudge(STRANGER), _nudge(STRANGER)) == ["message-1", "message-2"]
 
 
-def test_a_retry_is_recorded_and_the_hint_is_acknowledged(world: World, dispatch: Callable[..., list[str]]) -> None:
+def test_a_retry_is_recorded_and_the_nudge_is_acknowledged(world: World, dispatch: Callable[..., list[str]]) -> None:
     world.add_user()
     asked = world.accept()
     world.email.answers.append(Failure(FailureClass.TRANSIENT, "x", ""))
 
-    assert dispatch(_hint(asked.notification_id)) == []
+    assert dispatch(_nudge(asked.notification_id)) == []
 
     assert world.route()["status"] == "failed"
-    assert world.hints()[-1].delay_seconds > 0
+    assert world.nudges()[-1].delay_seconds > 0
 
 
-def test_an_invocation_about_to_end_announces_what_it_leaves(world: World, dispatch: Callable[..., list[str]]) -> None:
+def test_an_invocation_about_to_end_nudges_what_it_leaves(world: World, dispatch: Callable[..., list[str]]) -> None:
     world.add_user()
     asked = world.accept()
     assert world.work_queue is not None
     world.work_queue.clear()
 
-    assert dispatch(_hint(asked.notification_id), remaining=9_000) == []
+    assert dispatch(_nudge(asked.notification_id), remaining=9_000) == []
 
-    assert (world.email.calls, [hint.ids for hint in world.hints()]) == (0, [[asked.notification_id]])
+    assert (world.email.calls, [nudge.ids for nudge in world.nudges()]) == (0, [[asked.notification_id]])
 
 
-def test_a_hint_of_another_tenants_work_serves_that_tenant(world: World, dispatch: Callable[..., list[str]]) -> None:
+def test_a_nudge_of_another_tenants_work_serves_that_tenant(world: World, dispatch: Callable[..., list[str]]) -> None:
     world.add_tenant()
     world.add_user(tenant=OTHER_TENANT, email="theirs@example.com")
     asked = world.accept(tenant=OTHER_TENANT)
 
-    dispatch(_hint(asked.notification_id))
+    dispatch(_nudge(asked.notification_id))
 
     assert [message.email for message in world.email.accepted] == ["theirs@example.com"]
     assert world.route()["tenant_id"] == OTHER_TENANT

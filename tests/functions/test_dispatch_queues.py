@@ -40,7 +40,7 @@ def test_an_intent_goes_from_the_plan_queue_to_the_queue_of_its_channel_and_out(
     assert (len(world.email.accepted), len(world.sms.accepted), world.count("outbox")) == (1, 1, 0)
 
 
-def test_every_hint_says_whose_work_it_is(world: World, serve: Callable[..., None]) -> None:
+def test_every_nudge_says_whose_work_it_is(world: World, serve: Callable[..., None]) -> None:
     world.add_tenant()
     for tenant in (TENANT, OTHER_TENANT):
         world.add_user(tenant=tenant)
@@ -48,12 +48,12 @@ def test_every_hint_says_whose_work_it_is(world: World, serve: Callable[..., Non
 
     serve("plan")
 
-    groups = [(hint.queue, hint.group) for hint in world.hints()]
+    groups = [(nudge.queue, nudge.group) for nudge in world.nudges()]
     assert sorted(groups) == sorted((queue, str(tenant)) for queue in ("plan", "email") for tenant in (TENANT, OTHER_TENANT))
 
 
 @pytest.mark.parametrize("body", ["{", {"v": 1, "ids": []}, {"v": 1, "ids": ["00000000-0000-7000-8000-00000000000f"]}], ids=str)
-def test_a_hint_that_says_nothing_still_wakes_a_worker(world: World, serve: Callable[..., None], body: Any) -> None:
+def test_a_nudge_that_says_nothing_still_wakes_a_worker(world: World, serve: Callable[..., None], body: Any) -> None:
     world.add_user()
     world.accept()
 
@@ -71,10 +71,10 @@ def test_an_invocation_about_to_end_starts_a_successor(world: World, serve: Call
 
     serve("plan", {"v": 1, "ids": []}, remaining=9_000)
 
-    assert [(hint.queue, hint.group, hint.ids) for hint in world.hints()] == [("plan", str(TENANT), [asked.notification_id])]
+    assert [(nudge.queue, nudge.group, nudge.ids) for nudge in world.nudges()] == [("plan", str(TENANT), [asked.notification_id])]
 
 
-def test_a_retry_is_announced_on_the_queue_of_its_channel(world: World, serve: Callable[..., None]) -> None:
+def test_a_retry_is_nudged_on_the_queue_of_its_channel(world: World, serve: Callable[..., None]) -> None:
     world.add_user(phone="+14155550100")
     world.accept(channels=["sms"])
     serve("plan")
@@ -85,8 +85,8 @@ def test_a_retry_is_announced_on_the_queue_of_its_channel(world: World, serve: C
 
     serve("sms", *bodies)
 
-    (hint,) = world.hints()
-    assert (hint.queue, hint.group, hint.delay_seconds > 0) == ("sms", str(TENANT), True)
+    (nudge,) = world.nudges()
+    assert (nudge.queue, nudge.group, nudge.delay_seconds > 0) == ("sms", str(TENANT), True)
 
 
 @pytest.mark.parametrize("queue", QUEUES)

@@ -441,7 +441,7 @@ def test_a_new_event_wakes_the_fan_out_and_a_duplicate_wakes_nobody(world: World
 
 
 def _dispatch(world: World, run_as: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the worker take every hint, also those it sends itself, until there is none."""
+    """Let the worker take every nudge, also those it sends itself, until there is none."""
     monkeypatch.setattr(module_of("dispatch"), "_ways", lambda: world.worker_policy().ways)
     run_as("tocsin_worker")
 

@@ -55,7 +55,7 @@ def test_events_raise_the_register_and_suppress(world: World, feedback: Callable
     assert world.one("SELECT reason FROM suppressions") == "complaint"
 
 
-def test_an_event_that_proves_a_send_announces_it(world: World, feedback: Callable[..., list[str]]) -> None:
+def test_an_event_that_proves_a_send_nudges_it(world: World, feedback: Callable[..., list[str]]) -> None:
     world.email.answers.append(LOST)
     attempt = sent(world)
     assert world.work_queue is not None
@@ -63,7 +63,7 @@ def test_an_event_that_proves_a_send_announces_it(world: World, feedback: Callab
 
     assert feedback(about(attempt, "send")) == []
 
-    assert [hint.ids for hint in world.hints()] == [world.due()]
+    assert [nudge.ids for nudge in world.nudges()] == [world.due()]
     world.dispatch()
     assert (world.route()["status"], world.route()["provider_message_id"], world.email.calls) == ("published", "m-proof", 1)
 

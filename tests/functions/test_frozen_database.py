@@ -94,18 +94,18 @@ def test_a_request_after_it_finds_another_connection(world: World, api: Api, fro
     assert api.send(idempotency_key="k-1").status == 202
 
 
-def test_hints_stay_on_the_queue(world: World, frozen_as: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nudges_stay_on_the_queue(world: World, frozen_as: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
     world.add_user()
     asked = world.accept()
     monkeypatch.setattr(module_of("dispatch"), "_ways", lambda: world.worker_policy().ways)
-    hint = {"v": 1, "ids": [str(asked.notification_id)]}
+    nudge = {"v": 1, "ids": [str(asked.notification_id)]}
     frozen_as("tocsin_worker")
 
     with deadlines.within(0.5):
-        left = handler_of("dispatch")(sqs_event(hint, hint | {"fanout": True}), Context())
+        left = handler_of("dispatch")(sqs_event(nudge, nudge | {"fanout": True}), Context())
 
     assert [one["itemIdentifier"] for one in left["batchItemFailures"]] == ["message-1", "message-2"]
-    assert (world.email.calls, handler_of("dispatch")(sqs_event(hint), Context())) == (0, {"batchItemFailures": []})
+    assert (world.email.calls, handler_of("dispatch")(sqs_event(nudge), Context())) == (0, {"batchItemFailures": []})
     assert len(world.email.accepted) == 1
 
 
@@ -127,7 +127,7 @@ def test_what_a_provider_answered_is_recorded_although_the_server_froze_meanwhil
     assert (world.route()["status"], len(world.email.accepted)) == ("published", 1)
 
 
-def test_an_answer_that_cannot_be_recorded_in_time_leaves_the_hint_and_is_not_sent_again(
+def test_an_answer_that_cannot_be_recorded_in_time_leaves_the_nudge_and_is_not_sent_again(
     world: World, server: Postgres, run_as: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.add_user()
@@ -136,7 +136,7 @@ def test_an_answer_that_cannot_be_recorded_in_time_leaves_the_hint_and_is_not_se
     monkeypatch.setattr(module_of("dispatch"), "_ways", lambda: world.worker_policy().ways)
     monkeypatch.setattr(database, "_INSISTS_FOR", 0.5)
     backend()
-    hint = sqs_event({"v": 1, "ids": [str(asked.notification_id)]})
+    nudge = sqs_event({"v": 1, "ids": [str(asked.notification_id)]})
     invocation = Running(30_000)
 
     with ExitStack() as stack:
@@ -146,10 +146,10 @@ def test_an_answer_that_cannot_be_recorded_in_time_leaves_the_hint_and_is_not_se
             invocation.remaining = 1_000
 
         world.email.answers.append(freeze)  # type: ignore[arg-type]
-        left = handler_of("dispatch")(hint, invocation)
+        left = handler_of("dispatch")(nudge, invocation)
     while world.count("outbox"):  # what the server had been sent it carries out when it comes round
         world.one("SELECT 1 FROM pg_sleep(0.01)")
-    handler_of("dispatch")(hint, Context())
+    handler_of("dispatch")(nudge, Context())
 
     assert left == {"batchItemFailures": [{"itemIdentifier": "message-1"}]}
     assert (len(world.email.accepted), world.route()["status"]) == (1, "published")

@@ -144,7 +144,7 @@ def test_a_base64_body_is_read_like_any_other(world: World, api: Api) -> None:
     assert answer_of(handler_of("intake")(event, Context())).status == 202
 
 
-def test_while_sqs_is_down_intents_are_accepted_and_the_sweep_announces_them(
+def test_while_sqs_is_down_intents_are_accepted_and_the_sweep_nudges_them(
     world: World, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.add_user()
@@ -159,11 +159,11 @@ def test_while_sqs_is_down_intents_are_accepted_and_the_sweep_announces_them(
         answer = api.send()
         took = time.monotonic() - started
 
-    assert (answer.status, world.hints()) == (202, [])
+    assert (answer.status, world.nudges()) == (202, [])
     assert took < 1
     world.pass_time(timedelta(seconds=31))
     sweep.sweep(world.worker)
-    assert len(world.hints()) == 1
+    assert len(world.nudges()) == 1
 
 
 def test_send_at_is_within_a_year(world: World, api: Api) -> None:

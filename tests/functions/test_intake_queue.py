@@ -47,7 +47,7 @@ def test_a_message_is_an_intent_of_the_default_tenant(world: World) -> None:
     (record,) = world.rows("SELECT * FROM records")
     assert (record["tenant_id"], record["producer"], record["idempotency_key"]) == (TENANT, "billing", "k-1")
     assert (record["mode"], record["request_id"]) == ("live", "message-1")
-    assert len(world.hints()) == 1
+    assert len(world.nudges()) == 1
 
 
 def test_a_message_without_a_key_is_known_by_its_message_id(world: World) -> None:

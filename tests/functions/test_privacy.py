@@ -28,8 +28,8 @@ def dispatch(world: World, run_as: Callable[[str], None], monkeypatch: pytest.Mo
 
     def deliver() -> None:
         run_as("tocsin_worker")
-        hint = {"v": 1, "ids": [str(one) for one in world.due()], "fanout": True}
-        handler_of("dispatch")(sqs_event(hint), Context())
+        nudge = {"v": 1, "ids": [str(one) for one in world.due()], "fanout": True}
+        handler_of("dispatch")(sqs_event(nudge), Context())
         handler_of("sweep")({}, Context())
         run_as("tocsin_app")
 
@@ -119,13 +119,13 @@ def test_a_whole_day_leaves_no_canary_in_logs_metrics_and_queues(
         assert canary not in queued
 
 
-def test_hints_hold_ids_and_nothing_else(world: World, api: Api, token_secret: bytes, dispatch: Callable[[], None]) -> None:
+def test_nudges_hold_ids_and_nothing_else(world: World, api: Api, token_secret: bytes, dispatch: Callable[[], None]) -> None:
     _everything_goes_through(world, api, dispatch)
 
     assert world.work_queue is not None
     for body in world.work_queue.bodies():
-        hint: dict[str, Any] = json.loads(body)
-        assert hint == {"v": 1, "ids": [str(UUID(one)) for one in hint["ids"]]} | ({} if hint["ids"] else {"fanout": True})
+        nudge: dict[str, Any] = json.loads(body)
+        assert nudge == {"v": 1, "ids": [str(UUID(one)) for one in nudge["ids"]]} | ({} if nudge["ids"] else {"fanout": True})
     assert any(json.loads(body).get("fanout") for body in world.work_queue.bodies())
 
 

@@ -62,15 +62,15 @@ def test_expired_and_new_keys_mix_in_one_batch(world: World) -> None:
     assert ends[2].notification_id == held.notification_id  # type: ignore[union-attr]
 
 
-def test_the_hints_of_a_batch_carry_many_ids_each(world: World) -> None:
+def test_the_nudges_of_a_batch_carry_many_ids_each(world: World) -> None:
     world.add_user()
     asked = [world.asked() for _ in range(120)]
 
     world.try_accept(*asked)
 
-    hints = world.hints()
-    assert [len(hint.ids) for hint in hints] == [50, 50, 20]
-    assert {one for hint in hints for one in hint.ids} == {one.notification_id for one in asked}
+    nudges = world.nudges()
+    assert [len(nudge.ids) for nudge in nudges] == [50, 50, 20]
+    assert {one for nudge in nudges for one in nudge.ids} == {one.notification_id for one in asked}
 
 
 def test_five_hundred_intents_are_one_transaction(world: World) -> None:

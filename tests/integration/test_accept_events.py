@@ -16,15 +16,15 @@ from tocsin.intake.accept_events import Told, _row, record_events
 from tocsin.intake.admission import KeyInFlight, RateExceeded, Sender
 from tocsin.store.flow import accept_events
 
-FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'
+FAN_OUT_NUDGE = '{"v":1,"ids":[],"fanout":true}'
 
 
-def _hints(world: World) -> list[str]:
+def _nudges(world: World) -> list[str]:
     assert world.work_queue is not None
     return world.work_queue.bodies()
 
 
-def test_an_event_is_kept_as_it_was_told_and_hinted_at(world: World) -> None:
+def test_an_event_is_kept_as_it_was_told_and_nudged(world: World) -> None:
     user_id = world.add_user("alice")
     data = {"actor": "alice", "scope": "repo:7", "thread": {"kind": "issue", "id": "1"}, "extra": [1, None]}
     one = told("e-1", source="/repo", type="issue.opened", **data)
@@ -38,17 +38,17 @@ def test_an_event_is_kept_as_it_was_told_and_hinted_at(world: World) -> None:
     assert (row["outcome"], row["recipient_count"], row["mode"], row["tenant_id"]) == ("waiting", 0, "live", TENANT)
     assert (end.notification_id, end.recorded_at, end.is_duplicate) == (one.notification_id, row["recorded_at"], False)
     assert row["occurred_at"] == row["recorded_at"], "it did not say when it happened"
-    assert _hints(world) == [FAN_OUT_HINT]
+    assert _nudges(world) == [FAN_OUT_NUDGE]
 
 
-def test_a_repetition_is_recognised_answered_like_the_first_and_not_hinted_at(world: World) -> None:
+def test_a_repetition_is_recognised_answered_like_the_first_and_not_nudged(world: World) -> None:
     (first,) = try_record(world, told("e-1", title="first"))
 
     (second,) = try_record(world, told("e-1", title="changed"))
 
     assert (second.notification_id, second.recorded_at, second.is_duplicate) == (first.notification_id, first.recorded_at, True)
     assert [row["data"]["title"] for row in world.rows("SELECT data FROM domain_events")] == ["first"]
-    assert len(_hints(world)) == 1
+    assert len(_nudges(world)) == 1
 
 
 def test_the_same_id_from_another_source_or_tenant_is_another_event(world: World) -> None:
@@ -110,7 +110,7 @@ def test_twenty_at_once_of_one_event_make_one_row_and_give_one_answer(world: Wor
 
     assert [end.is_duplicate for end in ends].count(False) == 1
     assert len({(end.notification_id, end.recorded_at) for end in ends}) == 1
-    assert (world.count("domain_events"), _hints(world)) == (1, [FAN_OUT_HINT])
+    assert (world.count("domain_events"), _nudges(world)) == (1, [FAN_OUT_NUDGE])
 
 
 def test_an_event_in_flight_elsewhere_is_waited_for_and_then_said_to_be_in_flight(world: World) -> None:
@@ -142,7 +142,7 @@ def test_the_events_of_a_request_count_together_and_above_the_limit_nothing_is_s
         try_record(world, *[told() for _ in range(4)], rate_limit=10)
     try_record(world, *[told() for _ in range(3)], rate_limit=10)
 
-    assert (world.count("domain_events"), len(_hints(world))) == (10, 2)
+    assert (world.count("domain_events"), len(_nudges(world))) == (10, 2)
     assert world.rows("SELECT limit_type, request_count FROM rate_limits") == [{"limit_type": "events", "request_count": 10}]
 
 
@@ -175,13 +175,13 @@ def test_a_person_of_another_tenant_is_no_actor_of_ours(world: World) -> None:
     assert world.one("SELECT actor_user_id FROM domain_events") is None
 
 
-def test_five_hundred_events_are_recorded_in_their_order_with_one_hint(world: World) -> None:
+def test_five_hundred_events_are_recorded_in_their_order_with_one_nudge(world: World) -> None:
     happen_together(world, [{"event_id": str(n)} for n in range(500)])
 
     rows = world.rows("SELECT event_id, txid::text FROM domain_events ORDER BY id")
     assert [row["event_id"] for row in rows] == [str(n) for n in range(500)]
     assert len({row["txid"] for row in rows}) == 1
-    assert _hints(world) == [FAN_OUT_HINT]
+    assert _nudges(world) == [FAN_OUT_NUDGE]
 
 
 def test_a_queue_that_is_down_takes_nothing_from_the_promise(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

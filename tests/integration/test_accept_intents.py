@@ -24,13 +24,13 @@ def test_an_accepted_intent_is_a_record_and_an_obligation_to_plan_it(world: Worl
     assert work["due_at"] == record["accepted_at"]
 
 
-def test_an_accepted_intent_is_announced_on_the_work_queue_at_once(world: World) -> None:
+def test_an_accepted_intent_is_nudged_on_the_work_queue_at_once(world: World) -> None:
     world.add_user()
 
     asked = world.accept()
 
-    (hint,) = world.hints()
-    assert (hint.ids, hint.delay_seconds) == ([asked.notification_id], 0)
+    (nudge,) = world.nudges()
+    assert (nudge.ids, nudge.delay_seconds) == ([asked.notification_id], 0)
 
 
 def test_the_same_key_and_words_give_the_first_answer_again_and_store_nothing(world: World) -> None:
@@ -85,7 +85,7 @@ def test_unknown_users_are_named_and_nothing_is_stored(world: World) -> None:
     (end,) = world.try_accept(world.asked(audience={"kind": "users", "user_ids": ["zoe", "alice", "bob"]}))
 
     assert end == UnknownUsers(["bob", "zoe"])
-    assert (world.count("records"), world.count("outbox"), world.hints()) == (0, 0, [])
+    assert (world.count("records"), world.count("outbox"), world.nudges()) == (0, 0, [])
 
 
 def test_a_user_of_another_tenant_is_an_unknown_user(world: World) -> None:
@@ -178,13 +178,13 @@ def test_an_intent_for_later_is_due_then_and_not_dispatched_before(world: World)
     assert len(world.email.accepted) == 1
 
 
-def test_an_intent_for_soon_is_announced_with_a_delay_the_queue_keeps(world: World) -> None:
+def test_an_intent_for_soon_is_nudged_with_a_delay_the_queue_keeps(world: World) -> None:
     world.add_user()
 
     world.accept(send_at=(datetime.now(UTC) + timedelta(minutes=5)).isoformat())
 
-    (hint,) = world.hints()
-    assert 298 <= hint.delay_seconds <= 300
+    (nudge,) = world.nudges()
+    assert 298 <= nudge.delay_seconds <= 300
 
 
 def test_an_intent_for_much_later_is_left_to_the_sweep(world: World) -> None:
@@ -192,7 +192,7 @@ def test_an_intent_for_much_later_is_left_to_the_sweep(world: World) -> None:
 
     world.accept(send_at=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
 
-    assert world.hints() == []
+    assert world.nudges() == []
 
 
 def test_an_intent_for_the_past_is_due_now(world: World) -> None:
@@ -203,17 +203,17 @@ def test_an_intent_for_the_past_is_due_now(world: World) -> None:
     assert world.one("SELECT due_at = accepted_at FROM outbox JOIN records USING (notification_id)")
 
 
-def test_a_repetition_within_a_minute_is_announced_again_and_a_later_one_is_not(world: World) -> None:
-    """The first try may have ended between its commit and its hint."""
+def test_a_repetition_within_a_minute_is_nudged_again_and_a_later_one_is_not(world: World) -> None:
+    """The first try may have ended between its commit and its nudge."""
     world.add_user()
     asked = world.accept(key="k")
     assert world.work_queue is not None
     world.work_queue.clear()
 
     world.accept(key="k")
-    assert [hint.ids for hint in world.hints()] == [[asked.notification_id]]
+    assert [nudge.ids for nudge in world.nudges()] == [[asked.notification_id]]
 
     world.work_queue.clear()
     world.pass_time(timedelta(minutes=2))
     world.accept(key="k")
-    assert world.hints() == []
+    assert world.nudges() == []

@@ -49,7 +49,7 @@ def test_of_twenty_at_once_under_a_limit_of_ten_exactly_ten_are_stored(world: Wo
         == accepted.count(True)
         == world.count("records")
         == world.count("outbox")
-        == sum(len(hint.ids) for hint in world.hints())
+        == sum(len(nudge.ids) for nudge in world.nudges())
     )
     assert accepted.count(True) == (10 if len(windows) == 1 else sum(windows))
 
@@ -60,7 +60,7 @@ def test_a_batch_above_the_limit_stores_nothing_of_it(world: World) -> None:
     with pytest.raises(RateExceeded):
         world.try_accept(*[world.asked() for _ in range(11)], rate_limit=10)
 
-    assert (world.count("records"), world.count("outbox"), world.count("rate_limits"), world.hints()) == (0, 0, 0, [])
+    assert (world.count("records"), world.count("outbox"), world.count("rate_limits"), world.nudges()) == (0, 0, 0, [])
 
 
 def test_the_limit_is_fresh_in_the_next_minute(world: World) -> None:

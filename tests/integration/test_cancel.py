@@ -33,7 +33,7 @@ def test_a_scheduled_notification_is_planned_as_cancelled_at_once(world: World) 
 
     cancel(world.app, TENANT, asked.notification_id)
 
-    assert [hint.ids for hint in world.hints()] == [[asked.notification_id]]
+    assert [nudge.ids for nudge in world.nudges()] == [[asked.notification_id]]
     world.dispatch()
     assert (world.route()["status"], world.count("outbox")) == ("cancelled", 0)
 

@@ -348,12 +348,12 @@ def test_a_digest_goes_out_once_after_the_window_and_tells_how_many_and_what(wor
     assert world.count("outbox") == 0
 
 
-def test_the_end_of_the_window_is_announced(world: World) -> None:
+def test_the_end_of_the_window_is_nudged(world: World) -> None:
     world.add_user()
     all_at_once(world, "first", "second", "third")
 
     (digest,) = digests(world)
-    (delay,) = [hint.delay_seconds for hint in world.hints() if digest["outbox_id"] in hint.ids]
+    (delay,) = [nudge.delay_seconds for nudge in world.nudges() if digest["outbox_id"] in nudge.ids]
     assert 595 <= delay <= 601
     due = world.one("SELECT due_at FROM outbox")
     assert digest["send_at"] == digest["next_attempt_at"] == due

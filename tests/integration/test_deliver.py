@@ -158,7 +158,7 @@ def test_work_that_is_leased_by_another_is_left_alone(world: World) -> None:
     assert world.email.calls == 0
 
 
-def test_an_announced_id_that_is_unknown_or_done_is_nothing_to_do(world: World) -> None:
+def test_an_nudged_id_that_is_unknown_or_done_is_nothing_to_do(world: World) -> None:
     world.add_user()
     asked = world.accept()
     world.dispatch()
@@ -177,7 +177,7 @@ def test_work_of_a_worker_that_died_before_sending_is_due_again_when_its_lease_e
     world.pass_time(late)
 
     world.dispatch()
-    world.dispatch()  # the plan was a suspect, so its deliveries were announced and not taken along
+    world.dispatch()  # the plan was a suspect, so its deliveries were nudged and not taken along
 
     assert world.route()["status"] == "published"
     assert len(world.email.accepted) == 1

@@ -12,7 +12,7 @@ PERMANENT = Failure(FailureClass.PERMANENT, "MessageRejected", "Email address is
 GONE = Failure(FailureClass.PERMANENT, "EndpointDisabled", "endpoint is disabled", device_gone=True)
 
 
-def test_a_transient_failure_waits_and_is_announced_with_its_delay(world: World) -> None:
+def test_a_transient_failure_waits_and_is_nudged_with_its_delay(world: World) -> None:
     world.add_user()
     world.accept()
     world.email.answers.append(TRANSIENT)
@@ -27,9 +27,9 @@ def test_a_transient_failure_waits_and_is_announced_with_its_delay(world: World)
     assert attempt["outcome"] == "transient"
     (outbox_id,) = world.due()
     assert route["next_attempt_at"] == world.one("SELECT due_at FROM outbox")
-    hint = world.hints()[-1]
-    assert hint.ids == [outbox_id]
-    assert 4 <= hint.delay_seconds <= 6  # 5 s base, 20 % jitter, rounded up
+    nudge = world.nudges()[-1]
+    assert nudge.ids == [outbox_id]
+    assert 4 <= nudge.delay_seconds <= 6  # 5 s base, 20 % jitter, rounded up
 
 
 def test_a_retry_is_not_made_before_its_time(world: World) -> None:
@@ -72,7 +72,7 @@ def test_a_wait_longer_than_the_queue_can_keep_is_left_to_the_sweep(world: World
     world.email.answers.append(TRANSIENT)
     world.dispatch()
 
-    assert len(world.hints()) == 1  # only the one from intake
+    assert len(world.nudges()) == 1  # only the one from intake
     assert world.one("SELECT nudged_at IS NULL FROM outbox")
 
 

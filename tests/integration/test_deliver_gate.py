@@ -153,7 +153,7 @@ def test_an_invocation_without_time_left_hands_its_work_back(world: World) -> No
     )
 
     assert (claimed, world.email.calls) == (0, 0)
-    assert [hint.ids for hint in world.hints()] == [[asked.notification_id]]
+    assert [nudge.ids for nudge in world.nudges()] == [[asked.notification_id]]
 
 
 def test_a_lease_about_to_end_sends_nothing_and_costs_nothing(world: World) -> None:

@@ -42,7 +42,7 @@ def lost_email(world: World, **intent: Any) -> dict[str, Any]:
     return attempt
 
 
-def forget_hints(world: World) -> None:
+def forget_nudges(world: World) -> None:
     assert world.work_queue is not None
     world.work_queue.clear()
 
@@ -70,13 +70,13 @@ def assert_proven(world: World, message_id: str = "m-proof") -> None:
 @pytest.mark.parametrize("news", NEWS)
 def test_any_event_about_the_attempt_proves_it_and_the_route_is_published_at_once(news: str, world: World) -> None:
     attempt = lost_email(world)
-    forget_hints(world)
+    forget_nudges(world)
     world.pass_time(SOON)
 
     apply_events(world.worker, [heard(news, attempt, message_id="m-proof")])
 
     assert world.one("SELECT due_at <= tocsin_now() FROM outbox"), "it waits for the window's end although it is proven"
-    assert [(hint.ids, hint.delay_seconds) for hint in world.hints()] == [(world.due(), 0)]
+    assert [(nudge.ids, nudge.delay_seconds) for nudge in world.nudges()] == [(world.due(), 0)]
     world.dispatch()
     assert_proven(world)
 

@@ -50,7 +50,7 @@ def in_a_full_hour(world: World) -> None:
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )
-def test_it_expires_on_time_and_is_announced_for_then(arrange: Callable[[World], None], reason: str, world: World) -> None:
+def test_it_expires_on_time_and_is_nudged_for_then(arrange: Callable[[World], None], reason: str, world: World) -> None:
     arrange(world)
     expires_at = datetime.now(UTC) + LIVES
     world.accept(expires_at=expires_at.isoformat(), retry={"base_ms": 3_600_000})
@@ -59,7 +59,7 @@ def test_it_expires_on_time_and_is_announced_for_then(arrange: Callable[[World],
     world.dispatch()
     calls = world.email.calls
     assert (world.route()["reason"], world.route()["next_attempt_at"]) == (reason, expires_at)
-    assert [LIVES.total_seconds() - 30 <= hint.delay_seconds <= LIVES.total_seconds() for hint in world.hints()] == [True]
+    assert [LIVES.total_seconds() - 30 <= nudge.delay_seconds <= LIVES.total_seconds() for nudge in world.nudges()] == [True]
 
     world.pass_time(LIVES)
     world.dispatch()

@@ -62,7 +62,7 @@ def test_a_planner_leaves_deliveries_to_the_workers_of_their_channels(two: World
 
     _plan(two)
 
-    by_queue = {hint.queue: hint for hint in two.hints()}
+    by_queue = {nudge.queue: nudge for nudge in two.nudges()}
     assert (two.email.calls, two.sms.calls, set(by_queue)) == (0, 0, {"email", "sms"})
     rows = two.rows("SELECT id, queue, priority FROM outbox ORDER BY queue")
     assert [(row["queue"], row["priority"], [row["id"]]) for row in rows] == [
@@ -80,7 +80,7 @@ def test_a_worker_of_one_channel_sends_nothing_of_another(two: World) -> None:
     assert [(row["channel"], row["status"]) for row in two.routes()] == [("email", "pending"), ("sms", "published")]
 
 
-def test_a_hint_never_mixes_tenants_and_names_the_tenant_as_its_group(two: World) -> None:
+def test_a_nudge_never_mixes_tenants_and_names_the_tenant_as_its_group(two: World) -> None:
     _flood(two, 3)
     _flood(two, 2, OTHER_TENANT)
     assert two.work_queue is not None
@@ -89,8 +89,8 @@ def test_a_hint_never_mixes_tenants_and_names_the_tenant_as_its_group(two: World
     _plan(two)
 
     owner = {row["id"]: row["tenant_id"] for row in two.rows("SELECT id, tenant_id FROM outbox")}
-    assert sorted((hint.group, len(hint.ids)) for hint in two.hints()) == [(str(TENANT), 3), (str(OTHER_TENANT), 2)]
-    assert all(str(owner[one]) == hint.group for hint in two.hints() for one in hint.ids)
+    assert sorted((nudge.group, len(nudge.ids)) for nudge in two.nudges()) == [(str(TENANT), 3), (str(OTHER_TENANT), 2)]
+    assert all(str(owner[one]) == nudge.group for nudge in two.nudges() for one in nudge.ids)
 
 
 def test_a_worker_that_has_done_what_it_was_hinted_goes_on_with_what_is_due(two: World) -> None:
@@ -103,7 +103,7 @@ def test_a_worker_that_has_done_what_it_was_hinted_goes_on_with_what_is_due(two:
     assert (len(two.email.accepted), two.count("outbox")) == (30, 0)
 
 
-def test_a_worker_without_a_hint_drains_its_queue(two: World) -> None:
+def test_a_worker_without_a_nudge_drains_its_queue(two: World) -> None:
     _flood(two, 25)
 
     assert _serve(two, "plan", batch_size=10) == 25
@@ -263,9 +263,9 @@ def test_a_worker_whose_time_is_up_starts_a_successor(two: World, monkeypatch: p
 
     dispatch(two.worker, [], worker)
 
-    (hint,) = [hint for hint in two.hints() if hint.queue == "plan"]
-    assert 0 < len(hint.ids) <= work_queue.IDS_PER_HINT
-    assert _serve(two, "plan", *hint.ids) > 200
+    (nudge,) = [nudge for nudge in two.nudges() if nudge.queue == "plan"]
+    assert 0 < len(nudge.ids) <= work_queue.IDS_PER_NUDGE
+    assert _serve(two, "plan", *nudge.ids) > 200
 
 
 def test_two_workers_of_one_queue_do_everything_once(two: World) -> None:

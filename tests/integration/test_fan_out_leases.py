@@ -35,7 +35,7 @@ from tocsin.store import domain_events_processed
 from tocsin.store.flow.set_aside import set_aside
 
 PAST_LEASE = fan_out.LEASE + timedelta(seconds=1)
-FAN_OUT_HINT = '{"v":1,"ids":[],"fanout":true}'
+FAN_OUT_NUDGE = '{"v":1,"ids":[],"fanout":true}'
 # What comes of an event, by table; that alice and bob take part was there before.
 CAUSED = {one: one for one in ("notifications", "records", "routes", "outbox")}
 CAUSED["notification_threads"] = "notification_threads WHERE reason = 'mention'"
@@ -51,18 +51,18 @@ def waiting(world: World) -> World:
     route(world, rules={"mention": ["in_app", "email"]})
     happen(world, title="one", actor="bob", mentions=["alice"])
     happen(world, title="two", actor="bob", mentions=["alice", "carol"])
-    _lose_hints(world)
+    _lose_nudges(world)
     return world
 
 
-def _lose_hints(world: World) -> None:
+def _lose_nudges(world: World) -> None:
     assert world.work_queue is not None
     world.work_queue.clear()
 
 
-def _hints(world: World) -> list[tuple[str, int]]:
+def _nudges(world: World) -> list[tuple[str, int]]:
     assert world.work_queue is not None
-    delays = [hint.delay_seconds for hint in world.hints()]
+    delays = [nudge.delay_seconds for nudge in world.nudges()]
     return list(zip(world.work_queue.bodies(), delays, strict=True))
 
 
@@ -258,32 +258,32 @@ def test_a_worker_stops_when_it_has_made_enough_deliveries(waiting: World, monke
     assert cursor(waiting)["leased_until"] is None
 
 
-def test_the_sweep_hints_at_the_fan_out_while_events_wait_and_no_longer(waiting: World) -> None:
+def test_the_sweep_nudges_at_the_fan_out_while_events_wait_and_no_longer(waiting: World) -> None:
     sweep(waiting.worker)
-    assert _hints(waiting) == [(FAN_OUT_HINT, 0)]
+    assert _nudges(waiting) == [(FAN_OUT_NUDGE, 0)]
 
     fan_out_all(waiting)
-    _lose_hints(waiting)
+    _lose_nudges(waiting)
     sweep(waiting.worker)
 
-    assert _hints(waiting) == []
+    assert _nudges(waiting) == []
 
 
-def test_the_sweep_hints_although_a_dead_worker_still_has_the_cursor(waiting: World) -> None:
+def test_the_sweep_nudges_although_a_dead_worker_still_has_the_cursor(waiting: World) -> None:
     Visit(waiting).conn.close()
 
     sweep(waiting.worker)
 
-    assert _hints(waiting) == [(FAN_OUT_HINT, 0)]
+    assert _nudges(waiting) == [(FAN_OUT_NUDGE, 0)]
 
 
-def test_losing_every_hint_changes_nothing_but_the_time(waiting: World) -> None:
+def test_losing_every_nudge_changes_nothing_but_the_time(waiting: World) -> None:
     for _ in range(4):
-        _lose_hints(waiting)
+        _lose_nudges(waiting)
         waiting.pass_time(timedelta(minutes=5, seconds=1))
         sweep(waiting.worker)
-        if FAN_OUT_HINT in [body for body, _ in _hints(waiting)]:
-            fan_out_waiting(waiting.worker, waiting.worker_policy())  # what the hints of the deliveries say is lost, too
+        if FAN_OUT_NUDGE in [body for body, _ in _nudges(waiting)]:
+            fan_out_waiting(waiting.worker, waiting.worker_policy())  # what the nudges of the deliveries say is lost, too
     for _ in range(3):
         waiting.pass_time(timedelta(minutes=11))
         waiting.dispatch()
@@ -294,22 +294,22 @@ def test_losing_every_hint_changes_nothing_but_the_time(waiting: World) -> None:
     assert waiting.count("outbox") == 0
 
 
-def test_a_hint_while_another_worker_has_the_cursor_is_left_to_that_one(waiting: World) -> None:
+def test_a_nudge_while_another_worker_has_the_cursor_is_left_to_that_one(waiting: World) -> None:
     visit = Visit(waiting)
 
     assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
 
-    assert (_hints(waiting), _left(waiting)) == ([], {})
+    assert (_nudges(waiting), _left(waiting)) == ([], {})
     visit.conn.close()
 
 
 def test_what_comes_while_a_worker_is_leaving_is_seen_by_its_last_look(waiting: World) -> None:
-    """It found nothing more; then an event came, whose hint met a cursor that was taken; then it let go."""
+    """It found nothing more; then an event came, whose nudge met a cursor that was taken; then it let go."""
     fan_out_all(waiting)
     leaving = Visit(waiting)
     assert leaving.events == []
     happen(waiting, title="three", mentions=["alice"])
-    _lose_hints(waiting)
+    _lose_nudges(waiting)
     assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
 
     domain_events_processed.release(leaving.conn, lease_token=leaving.token)
@@ -317,7 +317,7 @@ def test_what_comes_while_a_worker_is_leaving_is_seen_by_its_last_look(waiting: 
     assert domain_events_processed.ask_for_another_look(leaving.conn)
 
 
-def test_what_comes_when_the_time_of_the_worker_is_up_leads_to_another_hint(waiting: World) -> None:
+def test_what_comes_when_the_time_of_the_worker_is_up_leads_to_another_nudge(waiting: World) -> None:
     rival = waiting.connect()
 
     def time_is_up() -> bool:
@@ -337,41 +337,41 @@ def test_another_look_is_asked_for_once_in_a_second(waiting: World) -> None:
     assert looks == [True, False, False, True, False]
 
 
-def test_a_hint_for_events_that_cannot_be_read_yet_leads_to_another_hint(waiting: World) -> None:
+def test_a_nudge_for_events_that_cannot_be_read_yet_leads_to_another_nudge(waiting: World) -> None:
     other = waiting.connect()
     fan_out_all(waiting)
     waiting.pass_time(timedelta(seconds=1))
     other.execute("BEGIN")
     other.execute("SELECT pg_current_xact_id()")
     happen(waiting, title="three", mentions=["alice"])
-    _lose_hints(waiting)
+    _lose_nudges(waiting)
 
     assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
-    assert _hints(waiting) == [(FAN_OUT_HINT, 1)]
+    assert _nudges(waiting) == [(FAN_OUT_NUDGE, 1)]
 
     other.execute("ROLLBACK")
-    _lose_hints(waiting)
+    _lose_nudges(waiting)
     wait_until_readable(waiting)
     assert len(fan_out_waiting(waiting.worker, waiting.worker_policy())) == 1
-    assert _hints(waiting) == []
+    assert _nudges(waiting) == []
 
 
-def test_few_deliveries_are_gone_on_with_and_many_are_announced(waiting: World) -> None:
+def test_few_deliveries_are_gone_on_with_and_many_are_nudged(waiting: World) -> None:
     wait_until_readable(waiting)
     assert len(fan_out_waiting(waiting.worker, waiting.worker_policy())) == 3
-    assert _hints(waiting) == []
+    assert _nudges(waiting) == []
 
     names = [f"user-{n}" for n in range(BATCH_SIZE * 2 + 1)]
     for name in names:
         waiting.add_user(name)
     happen(waiting, mentions=names)
-    _lose_hints(waiting)
+    _lose_nudges(waiting)
     wait_until_readable(waiting)
 
     assert fan_out_waiting(waiting.worker, waiting.worker_policy()) == []
-    announced = [one for hint in waiting.hints() for one in hint.ids]
-    assert len(announced) == len(names)
-    assert set(announced) <= set(waiting.due())
+    nudged = [one for nudge in waiting.nudges() for one in nudge.ids]
+    assert len(nudged) == len(names)
+    assert set(nudged) <= set(waiting.due())
 
 
 def test_a_queue_that_is_down_takes_nothing_from_the_fan_out(waiting: World, monkeypatch: pytest.MonkeyPatch) -> None:

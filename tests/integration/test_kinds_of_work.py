@@ -90,7 +90,7 @@ def test_work_of_each_kind_that_has_a_handler_is_done(kind: str, world: World, m
 
 
 @pytest.mark.parametrize("queue", QUEUES)
-def test_work_that_is_announced_to_the_workers_of_another_queue_is_done_all_the_same(queue: str, world: World) -> None:
+def test_work_that_is_nudged_to_the_workers_of_another_queue_is_done_all_the_same(queue: str, world: World) -> None:
     world.add_user()
     put_a_delivery(world)
 
@@ -135,8 +135,8 @@ def test_the_sweep_has_work_buried_that_is_on_a_queue_nobody_serves(world: World
 
     assert sweep(world.worker).nudged == len(queues)
 
-    for hint in world.hints():
-        dispatch(world.worker, hint.ids, replace(world.worker_policy(), queue=hint.queue))
+    for nudge in world.nudges():
+        dispatch(world.worker, nudge.ids, replace(world.worker_policy(), queue=nudge.queue))
     assert {letter["outbox_id"] for letter in world.dead_letters()} == put_there
     assert world.count("outbox") == 0
 

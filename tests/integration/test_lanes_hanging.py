@@ -57,7 +57,7 @@ def test_four_hundred_hanging_sms_keep_no_more_senders_than_their_share_and_the_
     sms(world, 400)
     for _ in range(20):
         world.accept()
-    world.dispatch(batch_size=500)  # so many are planned and announced
+    world.dispatch(batch_size=500)  # so many are planned and nudged
     assert world.sms.calls == 0
     timed_out_once(world)
     hanging, crew = hang(world), Crew()
@@ -73,7 +73,7 @@ def test_four_hundred_hanging_sms_keep_no_more_senders_than_their_share_and_the_
     assert world.rows("SELECT state, timed_out FROM lanes") == [{"state": "broken", "timed_out": True}]
 
 
-def test_what_exceeds_the_share_looks_again_within_seconds_and_is_announced(world: World) -> None:
+def test_what_exceeds_the_share_looks_again_within_seconds_and_is_nudged(world: World) -> None:
     sms(world, 8)
     timed_out_once(world)
     world.sms.answers.extend([SILENT])
@@ -83,7 +83,7 @@ def test_what_exceeds_the_share_looks_again_within_seconds_and_is_announced(worl
     waits = world.rows("SELECT due_at - tocsin_now() AS wait, waits_for FROM outbox WHERE NOT attempt_open")
     assert len(waits) == 7
     assert all(row["wait"] <= timedelta(seconds=2.2) and row["waits_for"] is None for row in waits)
-    assert sum(len(hint.ids) for hint in world.hints() if 2 <= hint.delay_seconds <= 3) == 7
+    assert sum(len(nudge.ids) for nudge in world.nudges() if 2 <= nudge.delay_seconds <= 3) == 7
 
 
 def test_one_answer_gives_the_lane_back_to_all(world: World) -> None:

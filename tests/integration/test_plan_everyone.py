@@ -112,7 +112,7 @@ def test_users_who_join_while_the_plan_is_under_way_are_reached_once_or_not_at_a
     assert len(addresses) == len(set(addresses)) == 4
 
 
-def test_the_next_page_is_announced_so_that_it_follows_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_page_is_nudged_so_that_it_follows_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "PAGE_SIZE", 2)
     for n in range(3):
         world.add_user(f"user-{n}")
@@ -122,10 +122,10 @@ def test_the_next_page_is_announced_so_that_it_follows_at_once(world: World, mon
 
     dispatch(world.worker, [asked.notification_id], world.worker_policy())
 
-    assert [asked.notification_id] in [hint.ids for hint in world.hints()]
+    assert [asked.notification_id] in [nudge.ids for nudge in world.nudges()]
 
 
-def test_a_page_of_many_deliveries_is_announced_for_other_workers(world: World) -> None:
+def test_a_page_of_many_deliveries_is_nudged_for_other_workers(world: World) -> None:
     _populate(world, 450)
     asked = world.accept(audience=EVERYONE, channels=["email"])
     assert world.work_queue is not None
@@ -133,10 +133,10 @@ def test_a_page_of_many_deliveries_is_announced_for_other_workers(world: World) 
 
     dispatch(world.worker, [asked.notification_id], world.worker_policy())
 
-    announced = [one for hint in world.hints() for one in hint.ids]
-    assert (len(announced), world.email.calls) == (400, 0), "eight hints: whoever begins goes on with the rest"
-    assert set(announced) < set(world.due())
-    assert {(hint.queue, hint.group) for hint in world.hints()} == {("email", str(TENANT))}
+    nudged = [one for nudge in world.nudges() for one in nudge.ids]
+    assert (len(nudged), world.email.calls) == (400, 0), "eight nudges: whoever begins goes on with the rest"
+    assert set(nudged) < set(world.due())
+    assert {(nudge.queue, nudge.group) for nudge in world.nudges()} == {("email", str(TENANT))}
 
 
 def test_everyone_shares_one_inbox_row(world: World) -> None:

@@ -23,7 +23,7 @@ SECOND = timedelta(seconds=1)
 
 
 def try_again(world: World) -> None:
-    """As if a hint came early: whatever waits is due at once."""
+    """As if a nudge came early: whatever waits is due at once."""
     world.admin.execute("UPDATE outbox SET due_at = tocsin_now()")
     world.dispatch()
 

@@ -84,12 +84,12 @@ def test_a_provider_without_a_limit_grants_all_and_one_that_is_gone_nothing(worl
     assert {config_id: grant.granted for config_id, grant in grants.items()} == {unlimited: 500, limited: 2}
 
 
-def test_above_the_rate_messages_wait_without_an_attempt_and_are_announced(world: World, office: PostOffice) -> None:
+def test_above_the_rate_messages_wait_without_an_attempt_and_are_nudged(world: World, office: PostOffice) -> None:
     world.add_user()
     add_provider(world, "sendgrid", api_key="SG.key", rate_limit=2)
     for _ in range(5):
         world.accept()
-    before = len(world.hints())
+    before = len(world.nudges())
 
     deliver_by(world, ways_of(world, office.url))
 
@@ -98,7 +98,7 @@ def test_above_the_rate_messages_wait_without_an_attempt_and_are_announced(world
     assert {(route["attempt_count"], route["deferral_count"], route["deferred_reason"]) for route in waiting} == {
         (0, 1, "provider_rate_limit")
     }
-    assert sorted(hint.delay_seconds for hint in world.hints()[before:]) == [30, 60, 90]
+    assert sorted(nudge.delay_seconds for nudge in world.nudges()[before:]) == [30, 60, 90]
     assert world.one("SELECT count(*) FROM attempts") == 2
     assert world.one("SELECT bool_and(claim_count = 0 AND lease_token IS NULL AND nudged_at = due_at) FROM outbox")
 

@@ -34,7 +34,7 @@ def test_an_intent_without_what_its_template_declares_is_refused_and_says_what_i
     (end,) = world.try_accept(world.asked(template="shipped", payload={"order": "A-17"}))
 
     assert end == MissingVariables(["eta", "name"])
-    assert (world.count("records"), world.count("outbox"), world.hints()) == (0, 0, [])
+    assert (world.count("records"), world.count("outbox"), world.nudges()) == (0, 0, [])
 
 
 def test_a_variable_that_is_null_is_there(world: World) -> None:

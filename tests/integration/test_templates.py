@@ -319,7 +319,7 @@ def test_two_tenants_with_one_name_each_send_their_own_words(world: World) -> No
     assert {(row["tenant_id"], row["message"]) for row in world.inbox()} == {(TENANT, "ours"), (OTHER_TENANT, "theirs")}
 
 
-def test_what_cannot_be_rendered_is_a_dead_letter_with_a_hint_and_no_attempt(world: World) -> None:
+def test_what_cannot_be_rendered_is_a_dead_letter_with_a_nudge_and_no_attempt(world: World) -> None:
     world.add_user()
     add_template(world, body="{{ name }}")
     add_template(world, "other", body="fine")

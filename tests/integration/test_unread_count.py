@@ -1,4 +1,4 @@
-"""The badge is exact: however many read, hide, put off and announce at once, it is what a recount of the rows says."""
+"""The badge is exact: however many read, hide, put off and nudge at once, it is what a recount of the rows says."""
 
 import random
 import threading

@@ -55,11 +55,11 @@ def work_is_divided_whole(template: Template) -> list[str]:
 
 
 def classes_of_work_have_workers_of_their_own(template: Template) -> list[str]:
-    """Every queue that dispatch announces work on has a source of its own there: a slow class fills only its own."""
+    """Every queue that dispatch nudges work on has a source of its own there: a slow class fills only its own."""
     dispatch = of_type(template, "AWS::Lambda::Function")["DispatchFunction"]
-    announced = {named(value) for name, value in dispatch["Environment"]["Variables"].items() if name.endswith("_QUEUE_URL")}
+    nudged = {named(value) for name, value in dispatch["Environment"]["Variables"].items() if name.endswith("_QUEUE_URL")}
     served = {queue for queue, each in _consumed(template) if named(each["FunctionName"]) == "DispatchFunction"}
-    return sorted(str(queue) for queue in announced ^ served)
+    return sorted(str(queue) for queue in nudged ^ served)
 
 
 def queues_have_a_dead_letter_queue(template: Template) -> list[str]:

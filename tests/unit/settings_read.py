@@ -21,7 +21,7 @@ OF_LIBRARIES = {
 def read_by(door: str, modules: list[Module]) -> set[str]:
     """The settings that this door's code can come to read."""
     reached = [one for one in reached_from(door, modules) if one.module != "tocsin.foundation.settings"]
-    return {field for one in reached for node in one.nodes for field in [*_read(node), *_announced(one, node)]}
+    return {field for one in reached for node in one.nodes for field in [*_read(node), *_nudged(one, node)]}
 
 
 def may_be_absent(field: str) -> bool:
@@ -62,8 +62,8 @@ def _behind(name: str) -> list[str]:
     return [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr in FIELDS]
 
 
-def _announced(one: Name, statement: ast.stmt) -> list[str]:
-    """The queues on which a function announces work: those that the work it makes itself names, or whichever its rows name."""
+def _nudged(one: Name, statement: ast.stmt) -> list[str]:
+    """The queues on which a function nudges work: those that the work it makes itself names, or whichever its rows name."""
     if one.module == "tocsin.foundation.work_queue":
         return []
     called = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]

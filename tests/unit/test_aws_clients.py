@@ -58,7 +58,7 @@ def test_a_sending_client_gives_up_after_three_and_ten_seconds(service: str) -> 
     assert config.connect_timeout + config.read_timeout <= PROVIDER_TIMEOUT.total_seconds()
 
 
-def test_a_hint_that_is_not_taken_costs_the_producer_less_than_a_second() -> None:
+def test_a_nudge_that_is_not_taken_costs_the_producer_less_than_a_second() -> None:
     config = aws.client("sqs").meta.config
 
     assert config.connect_timeout + config.read_timeout <= 0.6

@@ -73,7 +73,7 @@ def test_a_body_is_measured_in_bytes_and_after_its_base64_is_undone() -> None:
         " application/json ",
     ],
 )
-def test_json_in_utf8_is_taken_however_it_is_announced(media_type: str) -> None:
+def test_json_in_utf8_is_taken_however_it_is_nudged(media_type: str) -> None:
     assert sent('{"name": "a"}', {"Content-Type": media_type}).status == 200
 
 

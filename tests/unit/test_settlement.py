@@ -94,7 +94,7 @@ def test_an_ambiguous_send_waits_for_evidence_from_its_start_on() -> None:
     assert record.attempt_outcome == "unknown"
 
 
-def test_a_dead_letter_has_its_class_its_words_and_a_hint() -> None:
+def test_a_dead_letter_has_its_class_its_words_and_a_nudge() -> None:
     record = settled(failed(FailureClass.PERMANENT))
 
     assert (record.error_classification, record.error_message) == ("permanent", "Code: words")
@@ -178,11 +178,11 @@ def test_an_attempt_has_the_words_of_its_own_failure_and_not_of_the_letter() -> 
     assert (silent.attempt_no, silent.as_json()["attempt_error"]) == (2, CUT_OFF)
 
 
-@pytest.mark.parametrize(("minutes", "is_announced"), [(5, True), (13, True), (16, False), (60, False)])
-def test_only_what_the_queue_can_delay_is_announced_and_the_rest_is_the_sweeps(minutes: int, is_announced: bool) -> None:
+@pytest.mark.parametrize(("minutes", "is_nudged"), [(5, True), (13, True), (16, False), (60, False)])
+def test_only_what_the_queue_can_delay_is_nudged_and_the_rest_is_the_sweeps(minutes: int, is_nudged: bool) -> None:
     record = settlement.of_decision(a_claim(), gate.Defer("x", NOW + timedelta(minutes=minutes)))
 
-    assert record.is_announced is is_announced
+    assert record.is_nudged is is_nudged
     assert record.is_deferral
 
 
@@ -197,15 +197,15 @@ def test_a_deferral_forgets_no_attempt_that_was_never_answered(is_open: bool) ->
 
 
 @pytest.mark.parametrize("is_open", [True, False])
-@pytest.mark.parametrize(("minutes", "is_announced"), [(1, True), (15, True), (16, False)])
-def test_a_message_above_its_providers_rate_waits_at_no_cost(is_open: bool, minutes: int, is_announced: bool) -> None:
+@pytest.mark.parametrize(("minutes", "is_nudged"), [(1, True), (15, True), (16, False)])
+def test_a_message_above_its_providers_rate_waits_at_no_cost(is_open: bool, minutes: int, is_nudged: bool) -> None:
     claimed = unanswered(WINDOW) if is_open else a_claim()
 
     record = settlement.defer(claimed, "provider_rate_limit", timedelta(minutes=minutes))
 
     assert (record.status, record.reason, record.is_deferral) == ("pending", "provider_rate_limit", True)
     assert (record.attempt_no, record.as_json()["uncounted"], record.awaits_evidence) == (None, 0, is_open)
-    assert record.is_announced is is_announced
+    assert record.is_nudged is is_nudged
 
 
 @pytest.mark.parametrize("end", [gate.End("cancelled", "cancelled"), gate.End("dead_letter", "poison", "why")], ids=str)
@@ -240,11 +240,11 @@ SOON = timedelta(seconds=3)
     ],
     ids=["lane", "quiet hours", "rate", "retry", "stopped", "quota"],
 )
-def test_whatever_it_waits_for_it_goes_on_when_it_expires_and_that_is_announced(record: Callable[[Delivery], Settlement]) -> None:
+def test_whatever_it_waits_for_it_goes_on_when_it_expires_and_that_is_nudged(record: Callable[[Delivery], Settlement]) -> None:
     mortal = record(a_claim(expires_at=NOW + SOON))
     immortal = record(a_claim())
 
-    assert (mortal.delay, mortal.expires_at, mortal.is_announced) == (SOON, NOW + SOON, True)
+    assert (mortal.delay, mortal.expires_at, mortal.is_nudged) == (SOON, NOW + SOON, True)
     assert immortal.delay is not None and immortal.delay > SOON and immortal.expires_at is None
 
 

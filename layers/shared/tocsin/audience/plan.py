@@ -16,7 +16,7 @@ DEFAULT_CHANNELS = ["email", "in_app"]
 
 
 def plan(conn: Connection[Any], claimed: list[Planning], *, lease_token: UUID) -> Planned:
-    """Plan these records in one statement. What it returns is committed; the caller may deliver it at once or hint at it.
+    """Plan these records in one statement. What it returns is committed; the caller may deliver it at once or send a nudge.
 
     Records for whose words the round has no time any more are given back."""
     rows = [one for one in claimed if "in_app" in channels_of(one.record)]

@@ -59,9 +59,9 @@ def _count_doubts(opened: list[tuple[Ready, Opened]], settlements: list[Settleme
 def _nudge(
     deliveries: list[Delivery], settlements: list[Settlement], digests: list[tuple[timedelta, Due]], woken: list[Due]
 ) -> None:
-    """Announce what goes on soon, a second after it is due at the latest."""
+    """Nudge for what goes on soon, a second after it is due at the latest."""
     queued = {one.work.id: Due(one.work.id, one.route.channel, one.work.tenant_id) for one in deliveries}
-    later = [(one.delay, [queued[one.outbox_id]]) for one in settlements if one.is_announced and one.delay is not None]
+    later = [(one.delay, [queued[one.outbox_id]]) for one in settlements if one.is_nudged and one.delay is not None]
     later += [(delay, [digest]) for delay, digest in digests]
     if later or woken:
         work_queue.nudge_each([(timedelta(0), woken), *later])

@@ -84,7 +84,7 @@ def of_outcome(
                 provider=provider,
                 delay=_at_most(one, timedelta(seconds=1)),
                 expires_at=one.record.expires_at,
-                is_announced=True,
+                is_nudged=True,
                 is_deferral=True,
             )
         case Failure(FailureClass.PERMANENT):
@@ -118,7 +118,7 @@ def of_outcome(
                 delay=_at_most(one, pause_of(outcome)),
                 expires_at=one.record.expires_at,
                 waits_for=lane,
-                is_announced=work_queue.is_reachable_by_hint(_at_most(one, pause_of(outcome))),
+                is_nudged=work_queue.is_reachable_by_nudge(_at_most(one, pause_of(outcome))),
                 is_deferral=True,
             )
 
@@ -133,7 +133,7 @@ def defer(one: Delivery, reason: str, delay: timedelta, *, waits_for: str | None
         delay=delay,
         expires_at=one.record.expires_at,
         waits_for=waits_for,
-        is_announced=work_queue.is_reachable_by_hint(delay),
+        is_nudged=work_queue.is_reachable_by_nudge(delay),
         is_deferral=True,
         awaits_evidence=one.work.attempt_open,
     )
@@ -195,7 +195,7 @@ def _retry(one: Delivery, attempt: Opened, failure: Failure, *, provider: str) -
         error_message=words(failure),
         delay=delay,
         expires_at=one.record.expires_at,
-        is_announced=work_queue.is_reachable_by_hint(delay),
+        is_nudged=work_queue.is_reachable_by_nudge(delay),
     )
 
 

@@ -1,4 +1,4 @@
-"""A piece of work to announce. Pure."""
+"""A piece of work that a nudge names. Pure."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A piece of work to announce: on which queue, and whose it is."""
+    """A piece of work that a nudge names: on which queue, and whose it is."""
 
     id: UUID
     queue: str

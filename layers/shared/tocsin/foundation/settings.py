@@ -33,7 +33,7 @@ class Settings(BaseModel):
     database_sslmode: str = "verify-full"
     database_prepared: bool = True  # off behind RDS Proxy, where a named statement pins the session
 
-    # The work queues: one per class of work; a function has those that it announces work on.
+    # The work queues: one per class of work; a function has those whose workers it nudges.
     plan_queue_url: str = _NOT_GIVEN
     email_queue_url: str = _NOT_GIVEN
     sms_queue_url: str = _NOT_GIVEN

@@ -35,7 +35,7 @@ class Recorded:
 def record_events(
     conn: Connection[Any], told: list[Told], *, sender: Sender, request_id: str, trace_id: str
 ) -> tuple[list[Recorded], Allowance]:
-    """Record each event that is new, in order; then hint at the fan-out. One round trip when every event is new."""
+    """Record each event that is new, in order; then nudge the fan-out. One round trip when every event is new."""
     with refusals("domain_events"), tenant_round_trip(conn, sender.tenant_id):
         cursor = statements.insert_unless_known(
             conn,

@@ -80,7 +80,7 @@ def send_at_is_too_far(intent: Intent) -> bool:
 def accept(
     conn: Connection[Any], asked: list[Asked], *, sender: Sender, request_id: str, trace_id: str, window: timedelta
 ) -> tuple[list[End], Allowance]:
-    """Accept each intent or say why not, in order; then hint at the work. One round trip when every key is new."""
+    """Accept each intent or say why not, in order; then nudge the workers. One round trip when every key is new."""
     rows = [_row(n, one) for n, one in enumerate(asked)]
     known: dict[str, records.Reservation] = {}
     reserved = _reserve(conn, rows, sender, request_id, trace_id, window)
@@ -93,7 +93,7 @@ def accept(
         again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
         fresh = {one.n: one for one in again}
         reserved = [fresh.get(one.n, one) for one in reserved]
-    _hint(sender.tenant_id, asked, reserved, known)
+    _nudge(sender.tenant_id, asked, reserved, known)
     used = max(one.rate_used for one in reserved)
     return [_end(asked[one.n], one, known) for one in reserved], Allowance(used, sender.rate_limit)
 
@@ -160,10 +160,10 @@ def _refusal(reserved: statements.Reserved) -> Refused:
     return MissingVariables(reserved.missing_variables or [])
 
 
-def _hint(
+def _nudge(
     tenant_id: UUID, asked: list[Asked], reserved: list[statements.Reserved], known: dict[str, records.Reservation]
 ) -> None:
-    """Announce what was taken; a repetition too, where the first try may have ended between its commit and its hint."""
+    """Nudge for what was taken; for a repetition too, where the first try may have ended between its commit and its nudge."""
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:
         if one.due_in_seconds is not None:

@@ -1,4 +1,4 @@
-"""Dispatch: take work under a lease and carry each piece to its next recorded state, what was announced first."""
+"""Dispatch: take work under a lease and carry each piece to its next recorded state, what was nudged first."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -66,7 +66,7 @@ def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker, *, events_w
 
 
 def fan_out_waiting(conn: Connection[Any], worker: Worker) -> list[UUID]:
-    """Tell of the domain events that wait. Returns what to go on with; what others serve, or is too much, is announced."""
+    """Tell of the domain events that wait. Returns what to go on with; what others serve, or is too much, is nudged."""
     made = fan_out(conn, has_time=worker.has_time, lease_token=worker.cursor_token)
     if made.look_again:
         work_queue.nudge_fan_out(delay=timedelta(seconds=1))
@@ -103,7 +103,7 @@ def _serve(conn: Connection[Any], ids: list[UUID], worker: Worker, queue: str) -
 
 def _hand_over(conn: Connection[Any], queue: str) -> None:
     """The time is up: let somebody go on. The nudge need not name all that waits, only start a worker."""
-    due = outbox.choice(queue, outbox.choose_due(conn, queue, limit=work_queue.IDS_PER_HINT)).due
+    due = outbox.choice(queue, outbox.choose_due(conn, queue, limit=work_queue.IDS_PER_NUDGE)).due
     work_queue.nudge([one for one in due if one.tenant_id == due[0].tenant_id])
 
 
@@ -186,7 +186,7 @@ def _bury(conn: Connection[Any], work: list[Work], hold: Hold, why: str, message
 
 
 def _own(worker: Worker, due: list[Due]) -> list[UUID]:
-    """What this worker goes on with itself. The rest is announced: enough of it to start workers, who go on by themselves."""
+    """What this worker goes on with itself. The rest is nudged: enough of it to start workers, who go on by themselves."""
     if worker.queue is None:
         own = [one for one in due if one.queue != "plan"] if len(due) <= BATCH_SIZE * 2 else []
     else:

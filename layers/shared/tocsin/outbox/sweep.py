@@ -1,4 +1,4 @@
-"""Sweep: start workers for whatever is due and neither leased nor lately announced; they go on by themselves."""
+"""Sweep: start workers for whatever is due and neither leased nor lately nudged; they go on by themselves."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from tocsin.foundation.settings import QUEUES
 from tocsin.store import domain_events_processed, outbox
 
 MOST_PER_QUEUE = 1_000
-MOST_PER_TENANT = 4 * work_queue.IDS_PER_HINT  # four hints: as many workers begin with it, and go on until nothing is due
+MOST_PER_TENANT = 4 * work_queue.IDS_PER_NUDGE  # four nudges: as many workers begin with it, and go on until nothing is due
 MOST_TENANTS = 100_000
 
 
@@ -24,9 +24,9 @@ class Swept:
 
 
 def sweep(conn: Connection[Any]) -> Swept:
-    """Mark first, then hint: a crash between the two costs five minutes, a second sweep at once costs nothing.
+    """Mark first, then nudge: a crash between the two costs five minutes, a second sweep at once costs nothing.
 
-    What a queue does not take is unmarked, so that the next sweep announces it."""
+    What a queue does not take is unmarked, so that the next sweep nudges it."""
     marked = wake_reopened(conn) + [due for queue in outbox.find_queues(conn) for due in _mark(conn, queue)]
     missed = work_queue.nudge(marked, patient=True)
     if missed:
@@ -39,7 +39,7 @@ def sweep(conn: Connection[Any]) -> Swept:
 
 def _mark(conn: Connection[Any], queue: str) -> list[Due]:
     cursor = outbox.choose_due(
-        conn, queue, limit=MOST_PER_QUEUE, most_per_tenant=MOST_PER_TENANT, most_tenants=MOST_TENANTS, unannounced=True
+        conn, queue, limit=MOST_PER_QUEUE, most_per_tenant=MOST_PER_TENANT, most_tenants=MOST_TENANTS, not_nudged=True
     )
     # what is on a queue that this version does not have is for the planners: they bury what nobody can do
     found = outbox.choice(queue if queue in QUEUES else "plan", cursor).due

@@ -36,13 +36,13 @@ def choose_due(
     after: UUID = FIRST_TENANT,
     most_tenants: int = 100,
     most_per_tenant: int | None = None,
-    unannounced: bool = False,
+    not_nudged: bool = False,
 ) -> Cursor[tuple[UUID | None, UUID | None, UUID | None]]:
     """Look for due work that nobody leases, in turns between tenants; read the cursor with `choice`. Nothing is locked.
 
     The tenants after a given one (so many at most) take turns. Within a tenant `critical` comes first, `high` five minutes
     before its time, `low` ten minutes after it: so low waits ten minutes at most for what came later.
-    `unannounced`: only what no hint announced lately."""
+    `not_nudged`: only what nobody was nudged about lately."""
     return conn.execute(
         """
         WITH RECURSIVE walk AS (
@@ -89,7 +89,7 @@ def choose_due(
                     WHERE outbox.queue = %(queue)s AND outbox.tenant_id = tenant.tenant_id
                       AND outbox.priority = urgency.priority AND outbox.due_at <= tocsin_now()
                       AND (outbox.leased_until IS NULL OR outbox.leased_until <= tocsin_now())
-                      AND (NOT %(unannounced)s
+                      AND (NOT %(not_nudged)s
                            OR COALESCE(outbox.nudged_at + interval '5 minutes', outbox.due_at + interval '30 seconds')
                               <= tocsin_now())
                     ORDER BY outbox.due_at
@@ -111,7 +111,7 @@ def choose_due(
             "after": after,
             "most_tenants": most_tenants,
             "most_per_tenant": limit if most_per_tenant is None else most_per_tenant,
-            "unannounced": unannounced,
+            "not_nudged": not_nudged,
         },
     )
 
@@ -137,7 +137,7 @@ def choice(queue: str, cursor: Cursor[tuple[UUID | None, UUID | None, UUID | Non
 
 
 def mark_nudged(conn: Connection[Any], due: list[Due]) -> list[Due]:
-    """Note that these are about to be announced. Returns what nobody else took or announced meanwhile."""
+    """Note that a nudge for these is about to be sent. Returns what nobody else took or nudged meanwhile."""
     rows = conn.execute(
         """
         WITH free AS (
@@ -161,7 +161,7 @@ def mark_nudged(conn: Connection[Any], due: list[Due]) -> list[Due]:
 
 
 def unmark_nudged(conn: Connection[Any], due: list[Due]) -> None:
-    """The queue did not take these: the next sweep announces them, not one in five minutes."""
+    """The queue did not take these: the next sweep nudges them, not one in five minutes."""
     conn.execute("UPDATE outbox SET nudged_at = NULL WHERE id = ANY(%(ids)s)", {"ids": [one.id for one in due]})
 
 
@@ -255,7 +255,7 @@ def bring_forward(conn: Connection[Any], lane: str, *, limit: int) -> Cursor[Due
     """Make due what waits for a lane: up to the limit if it is open, as many as may go if it recovers, nothing if it is closed.
 
     Each tenant that waits gets the same share, so that nobody waits behind another's millions. The cursor has what is to be
-    announced."""
+    nudged."""
     return conn.cursor(row_factory=args_row(Due)).execute(
         """
         WITH RECURSIVE tenant (id) AS (

@@ -20,7 +20,7 @@ class Reservation:
     request_fingerprint: bytes
     accepted_at: datetime
     is_expired: bool
-    is_fresh: bool  # of this minute: its first hint may not have been sent
+    is_fresh: bool  # of this minute: its first nudge may not have been sent
 
 
 def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> Cursor[Reservation]:

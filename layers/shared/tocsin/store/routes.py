@@ -162,7 +162,7 @@ def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> lis
 
 
 def raise_feedback(conn: Connection[Any], raised: list[tuple[UUID, str, str]]) -> None:
-    """Join feedback registers with what was heard (of a notification's route, a feedback): the highest rank stays, in any order."""
+    """Join routes' feedback registers with what was heard of them: the highest rank stays, in whatever order it comes."""
     conn.execute(
         """
         UPDATE routes

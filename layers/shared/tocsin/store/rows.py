@@ -278,7 +278,7 @@ class Settlement:
     due_at: datetime | None = None
     expires_at: datetime | None = None  # when it goes on at the latest, to end
     waits_for: str | None = None  # the lane whose reopening brings it forward
-    is_announced: bool = False  # a delayed hint will be sent, so the sweep need not
+    is_nudged: bool = False  # a delayed nudge will be sent, so the sweep need not
     awaits_evidence: bool = False
     is_deferral: bool = False
     may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
@@ -303,7 +303,7 @@ class Settlement:
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
             "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),
             "waits_for": self.waits_for,
-            "is_announced": self.is_announced,
+            "is_nudged": self.is_nudged,
             "awaits_evidence": self.awaits_evidence,
             "is_deferral": self.is_deferral,
             "may_have_arrived": self.may_have_arrived,

@@ -22,7 +22,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
                 provider text, provider_message_id text, error_classification text, error_message text, provider_code text,
                 attempt_error text, ends boolean, delay_ms float8, due_at timestamptz, expires_at timestamptz, waits_for text,
-                is_announced boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
+                is_nudged boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
             USING settlement
@@ -33,7 +33,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             SET due_at = settlement.next_at, waits_for = settlement.waits_for,
                 attempt_count = outbox.attempt_count - settlement.uncounted,
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
-                nudged_at = CASE WHEN settlement.is_announced THEN settlement.next_at END
+                nudged_at = CASE WHEN settlement.is_nudged THEN settlement.next_at END
             FROM settlement
             WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND NOT settlement.ends
             RETURNING outbox.id, outbox.notification_id, outbox.route_id, outbox.generation, outbox.attempt_count
