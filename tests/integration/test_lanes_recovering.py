@@ -470,6 +470,10 @@ def test_what_waits_for_a_lane_is_due_when_it_expires_if_that_is_sooner(world: W
     assert route["next_attempt_at"] == expires_at
     delays = [nudge.delay_seconds for nudge in world.nudges() if len(nudge.ids) == 1 and nudge.delay_seconds]
     assert [110 <= delay <= 120 for delay in delays] == [True]
+    world.pass_time(timedelta(minutes=2))
+    world.dispatch()
+    (route,) = world.rows(query, id=asked.notification_id)
+    assert (route["status"], route["reason"]) == ("skipped", "expired")
 
 
 def _open_nothing(conn: psycopg.Connection[Any], openings: object, *, lease_token: UUID) -> Any:
