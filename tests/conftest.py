@@ -19,6 +19,8 @@ from tocsin.foundation import database, settings
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
 
+pytest_plugins = ("tests.slowest", "tests.turns")
+
 ROOT = Path(__file__).parent.parent
 
 
