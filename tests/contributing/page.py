@@ -53,12 +53,12 @@ class Tree:
                 touched.append(self._write(text))
         return touched
 
-    def run(self, command: str) -> str:
-        """Run one command as it is typed, with each test's end in its output; fails if it fails."""
+    def run(self, command: str, *, also: str = "") -> str:
+        """Run one command as it is typed, with one more test file if told; its output has each test's end. Fails if it fails."""
         done = subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=self.folder,
-            env=os.environ | {"PYTEST_ADDOPTS": "-rA -p no:cacheprovider"},
+            env=os.environ | {"PYTEST_ADDOPTS": f"-rA -p no:cacheprovider {also}"},
             capture_output=True,
             text=True,
             check=False,
