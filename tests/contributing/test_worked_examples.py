@@ -82,7 +82,8 @@ def test_the_provider_delivers(tree: Tree) -> None:
 
     passed = follow(tree, "A provider", probe="probe_provider.py", to=to)
 
-    assert [name.startswith(to) for name in sorted(passed) if "pigeon" in name] == [False] * 4 + [True]
+    assert sum(name.startswith("tests/integration/test_pigeon.py") for name in passed) == 4
+    assert any(name.startswith(to) for name in passed)
 
 
 def test_a_page_that_asks_for_what_is_gone_says_so() -> None:
