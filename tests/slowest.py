@@ -20,7 +20,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if not slow:
         return
     share = sum(whole[name] for name in slow) / sum(whole.values())
-    shown = f"{len(slow)} test{"s" * (len(slow) > 1)}" if len(slow) <= MOST else f"{MOST} of {len(slow)} tests"
-    terminalreporter.section(f"slower than {SECONDS:.0f} s: {shown}, {share:.0%} of all time")
+    shown = f"{len(slow)}" if len(slow) <= MOST else f"{MOST} of {len(slow)}"
+    terminalreporter.section(f"tests slower than {SECONDS:.0f} s: {shown}, with {share:.0%} of all time")
     for name in slow[:MOST]:
         terminalreporter.line(f"{whole[name]:6.1f} s  {name}{' (' + ', '.join(parts[name]) + ')' if parts[name] else ''}")
