@@ -69,8 +69,10 @@ def test_each_migration_can_be_undone_alone_and_done_again(blank: str, tmp_path:
     whole = steps.pop()
 
     for name, before in reversed(list(zip(names, steps, strict=True))):
-        assert roll_back(blank, FOLDER, count=1) == [name]
+        assert roll_back(blank, tmp_path, count=1) == [name]
         assert _spelt_alike(_catalogue(blank)) == _spelt_alike(before), name
+        for file in tmp_path.glob(f"{name}.*"):
+            file.unlink()
     assert migrate(blank, FOLDER) == names
     assert _catalogue(blank) == whole
 
