@@ -15,7 +15,7 @@ dev: install-run ## the whole service on this machine (PORT=8080, RESET=1 starts
 	@exec $(BIN)/python -m devstack
 
 test: install-test ## all tests
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --junitxml=.local/tests.xml
 
 bench: install-bench ## measure, and write bench/results.json
 	@$(BIN)/python -m bench

@@ -19,7 +19,7 @@ CREATE TABLE domain_events (
     trace_id text NOT NULL DEFAULT '',
     occurred_at timestamptz NOT NULL,
     recorded_at timestamptz NOT NULL,
-    outcome text NOT NULL DEFAULT 'waiting' 
+    outcome text NOT NULL DEFAULT 'waiting'
         CHECK (outcome IN ('waiting', 'notified', 'nobody', 'not_routed', 'expired', 'dead_letter')),
     recipient_count integer NOT NULL DEFAULT 0,
     FOREIGN KEY (tenant_id, actor_user_id) REFERENCES users (tenant_id, id) ON DELETE SET NULL (actor_user_id),

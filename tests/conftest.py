@@ -20,6 +20,8 @@ from tocsin.foundation import database, secrets, settings
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
 
+pytest_plugins = ("tests.slowest", "tests.turns")
+
 ROOT = Path(__file__).parent.parent
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from unittest.mock import patch
 from uuid import UUID
 
-from moto import mock_aws
+from moto import backend_index, mock_aws
 from moto.core.config import DefaultConfig
 from moto.sqs.models import sqs_backends
 
-from tocsin.foundation import aws
 from tocsin.foundation.settings import QUEUES
 
 REGION = "eu-west-1"
@@ -71,6 +71,13 @@ class WorkQueue:
 def make_believe() -> Iterator[WorkQueue]:
     """The account, empty but for the work queues. The caller has put ACCOUNT into the environment."""
     config: DefaultConfig = {"core": {"reset_boto3_session": False}}
-    with mock_aws(config=config):
-        sqs = aws.client("sqs")
-        yield WorkQueue({queue: sqs.create_queue(QueueName=f"work-{queue}")["QueueUrl"] for queue in QUEUES})
+    account = mock_aws(config=config)
+    # Nothing here speaks to AWS with `requests`, for which moto would lay out 1,300 patterns anew in every test.
+    with patch.object(backend_index, "backend_url_patterns", []):
+        account.start()
+    try:
+        sqs = sqs_backends[ACCOUNT_ID][REGION]
+        names = {queue: sqs.create_queue(f"work-{queue}").name for queue in QUEUES}
+        yield WorkQueue({queue: f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT_ID}/{name}" for queue, name in names.items()})
+    finally:
+        account.stop()

@@ -1,4 +1,4 @@
-"""One browser for all tests of this process; for each test a tab and an inbox of its own."""
+"""One browser for all tests of this folder; for each test a tab and an inbox of its own."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.browser.fake_inbox import FakeInbox, serving
 from tests.browser.page import Page, opened_page
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     with started_chromium(tmp_path_factory.mktemp("chromium")) as chromium:
         yield chromium

@@ -5,8 +5,6 @@ import pytest
 from tests.browser.fake_inbox import FakeInbox
 from tests.browser.page import HOLD_CHANGES, Page
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 TITLES = "$$('.title').map(words)"
 ITEM = "$$('.menu button').find((each) => words(each) === {label!r})"
 ORDER = {"kind": "order", "id": "A/17 ü"}

@@ -1,11 +1,7 @@
 """The page that shows the element, under the policy that the server sends with it."""
 
-import pytest
-
 from tests.browser.fake_inbox import FakeInbox
 from tests.browser.page import Page
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 
 def test_the_demo_takes_the_token_from_its_address_and_out_of_it(page: Page, server: FakeInbox) -> None:

@@ -7,8 +7,6 @@ import pytest
 from tests.browser.fake_inbox import FakeInbox
 from tests.browser.page import Page
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 HERE = "words(focused().querySelector('.title'))"
 
 

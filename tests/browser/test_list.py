@@ -1,11 +1,7 @@
 """The list: what is in a row, under which heading, and what is shown when there is nothing to show."""
 
-import pytest
-
 from tests.browser.fake_inbox import FakeInbox
 from tests.browser.page import Page
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 TITLES = "$$('.title').map(words)"
 

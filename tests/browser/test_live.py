@@ -1,11 +1,7 @@
 """News come in by themselves: at once while somebody looks, sparingly while nobody does, gently when the server is in trouble."""
 
-import pytest
-
 from tests.browser.fake_inbox import FakeInbox, serving
 from tests.browser.page import HOLD_CHANGES, Page
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 RESTS = "window.rests = []; const wait = setTimeout; window.setTimeout = (run, time) => (rests.push(time), wait(run, time))"
 HIDE = """Object.defineProperty(document, 'hidden', {value: %s, configurable: true});

@@ -5,8 +5,6 @@ import pytest
 from tests.browser.fake_inbox import FakeInbox
 from tests.browser.page import Page
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 EMAIL = "$$('form')[0]"
 
 

@@ -7,8 +7,13 @@ import pytest
 from devstack.launch import RunningStack, started_stack
 
 
-@pytest.fixture(scope="session")
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that share a stack come last, so that none of the others is started beside it."""
+    items.sort(key=lambda item: "running_stack" in getattr(item, "fixturenames", ()))
+
+
+@pytest.fixture(scope="package")
 def running_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    """One stack for all tests of a process that ask for it; they must tell their own data apart."""
+    """One stack for all tests of this folder that ask for it; they must tell their own data apart."""
     with started_stack(tmp_path_factory.mktemp("stack")) as stack:
         yield stack

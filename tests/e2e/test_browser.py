@@ -12,8 +12,6 @@ from tests.browser.chromium import Chromium, started_chromium
 from tests.browser.page import Page, opened_page
 from tests.e2e.client import Client, wait_for
 
-pytestmark = pytest.mark.xdist_group("e2e-service")
-
 
 @pytest.fixture
 def client(running_stack: RunningStack) -> Client:

@@ -10,8 +10,6 @@ import pytest
 from devstack.launch import ROOT, RunningStack
 from tests.e2e.client import Client, wait_for
 
-pytestmark = pytest.mark.xdist_group("e2e-service")
-
 PREAMBLE = "export TOCSIN_URL=http://127.0.0.1:8080\n" + next(
     line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("export TOCSIN_KEY=")
 )

@@ -7,12 +7,8 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import pytest
-
 from devstack.launch import ROOT, started_stack
 from tests.e2e.client import Client, wait_for
-
-pytestmark = pytest.mark.xdist_group("e2e-stack")
 
 
 def environment_of(group: str, folder: Path) -> Path:

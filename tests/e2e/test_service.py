@@ -10,8 +10,6 @@ from devstack.launch import RunningStack
 from tests.e2e.client import Client, wait_for
 from tests.frozen import frozen
 
-pytestmark = pytest.mark.xdist_group("e2e-service")
-
 
 @pytest.fixture
 def client(running_stack: RunningStack) -> Client:

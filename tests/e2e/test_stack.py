@@ -17,8 +17,6 @@ import pytest
 
 from devstack.launch import RunningStack, is_running, launch, started_stack
 
-pytestmark = pytest.mark.xdist_group("e2e-stack")
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

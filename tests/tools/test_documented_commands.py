@@ -10,7 +10,13 @@ from tests.template import reading
 from tests.tools.checkout import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
-PAGES = [ROOT / "README.md", ROOT / "samconfig.toml", ROOT / ".ci" / "run", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "samconfig.toml",
+    ROOT / ".ci" / "run",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 MESSAGES = [path for folder in ("devstack", "tools", "bench") for path in sorted((ROOT / folder).glob("*.py"))]
 # In a shell block at the beginning of a line, elsewhere between backquotes or after a colon.
 TYPED = re.compile(r"(?:^|`|: +|&& )make ([a-z]+)((?: [A-Z_]+=(?:\"[^\"]*\"|'[^']*'|[^\s`\"'#]+))*)", re.MULTILINE)

@@ -13,8 +13,6 @@ import pytest
 
 from tests.tools.checkout import ROOT, Checkout
 
-pytestmark = pytest.mark.xdist_group("install")  # an environment takes seconds to make, and most of these share one
-
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
