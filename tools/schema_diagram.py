@@ -54,6 +54,7 @@ LINKS = (
     Link("routes", ("device_id",), "devices"),
     Link("routes", ("template_id",), "templates"),
     Link("notification_email_log", ("notification_id", "route_id"), "routes"),
+    Link("notifications", ("last_actor_user_id",), "users"),
     Link("digests", ("outbox_id",), "outbox"),
     Link("notifications", ("source_event_id",), "domain_events"),
     Link("notifications", ("source_notification_id",), "records"),
