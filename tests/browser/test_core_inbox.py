@@ -4,8 +4,6 @@ import pytest
 
 from tests.browser.core import Core
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 LIST = "GET ?status=all&limit=25"
 
 

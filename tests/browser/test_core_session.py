@@ -7,8 +7,6 @@ import pytest
 from tests.browser.core import Core
 from tests.browser.fake_inbox import WEB
 
-pytestmark = pytest.mark.xdist_group("browser")
-
 LIVE = "GET /live?wait=20"
 COUNT = "GET /unread-count"
 COUNTED = {"unread": 1, "capped": False}

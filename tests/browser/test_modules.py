@@ -2,13 +2,9 @@
 
 import re
 
-import pytest
-
 from tests.browser.fake_inbox import NONCE_POLICY, WEB, FakeInbox, serving
 from tests.browser.page import Page
 from tools.asset_versions import version_of
-
-pytestmark = pytest.mark.xdist_group("browser")
 
 IMPORTED = ["tocsin-inbox-core.js", "tocsin-inbox-look.js"]
 

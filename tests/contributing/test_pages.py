@@ -8,7 +8,6 @@ import pytest
 from tests.contributing.page import ROOT
 
 PAGES = ("CONTRIBUTING.md", "SECURITY.md")
-COMING = {"docs/architecture.md"}  # written for the same release: it is there before the release is
 
 
 def anchors(path: Path) -> set[str]:
@@ -24,7 +23,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert links
     for name, anchor in links:
         target = ROOT / (name or page)
-        assert target.exists() or name in COMING, name
+        assert target.exists(), name
         assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
 
 
