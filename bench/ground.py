@@ -136,6 +136,6 @@ def asked() -> Asked:
     return Asked(str(uuid7()), Intent.model_validate(intent), strict_json.fingerprint(intent))
 
 
-def accept_all(conn: Connection[Any], intents: list[Asked]) -> list[accept_intents.End]:
+def accept_all(conn: Connection[Any], intents: list[Asked]) -> list[accept_intents.IntakeEnd]:
     ends, _ = accept_intents.accept(conn, intents, sender=SENDER, request_id="bench", trace_id="", window=timedelta(days=7))
     return ends

@@ -188,7 +188,7 @@ class Visit:
         assert place is not None
         self.events = domain_events.read_next(self.conn, limit=1 if place.claim_count > 1 else fan_out.BATCH)
 
-    def tell(self) -> statements.FannedOut:
+    def tell(self) -> statements.FanOutStep:
         return fan_out._tell(self.conn, self.events, self.token)
 
 

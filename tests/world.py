@@ -145,7 +145,7 @@ class World:
         producer: str = "shop",
         mode: str = "live",
         rate_limit: int = 1_000_000,
-    ) -> list[accept_intents.End]:
+    ) -> list[accept_intents.IntakeEnd]:
         """How each intent ends when they are accepted together, in one transaction."""
         sender = Sender(tenant, producer, mode, rate_subject="test", rate_limit=rate_limit)
         ends, _ = accept_intents.accept(
@@ -157,7 +157,7 @@ class World:
         """Accept one intent through the real use case; without an audience it goes to alice by email."""
         asked = self.asked(key=key, **intent)
         (end,) = self.try_accept(asked, tenant=tenant, mode=mode)
-        assert isinstance(end, accept_intents.Accepted), end
+        assert isinstance(end, accept_intents.Admitted), end
         return asked
 
     def worker_policy(self, *, batch_size: int = 100, concurrency: int = 4) -> Worker:

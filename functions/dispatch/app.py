@@ -1,7 +1,5 @@
 """The door for work: nudges from one of the work queues, carried to the next recorded state."""
 
-import json
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from itertools import zip_longest
@@ -13,7 +11,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from tocsin.channels.ways import Ways
 from tocsin.delivery.prepare import Policy
-from tocsin.foundation import database, deadlines
+from tocsin.foundation import database, deadlines, work_queue
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.settings import settings
 from tocsin.outbox.dispatch import dispatch
@@ -26,11 +24,11 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
-@deadlines.heeding
+@deadlines.keeping_time
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     nudged = {record["messageId"]: _read(record) for record in event["Records"]}
     ids = _in_turns([nudge.ids for nudge in nudged.values()])
-    events_wait = any(nudge.fan_out for nudge in nudged.values())
+    events_wait = any(nudge.events_wait for nudge in nudged.values())
     config = settings()
     worker = Worker(
         _ways(),
@@ -50,23 +48,14 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     return {"batchItemFailures": []}
 
 
-@dataclass(frozen=True, slots=True)
-class Nudge:
-    ids: list[UUID]
-    fan_out: bool = False
-
-
-def _read(record: dict[str, Any]) -> Nudge:
-    """What a nudge says. One that cannot be read is logged and forgotten: the sweep knows what is due."""
+def _read(record: dict[str, Any]) -> work_queue.Received:
+    """One that cannot be read is logged and forgotten: the sweep knows what is due."""
     try:
-        nudge = json.loads(record["body"])
-        if nudge["v"] != 1:
-            raise ValueError("unknown version")
-        return Nudge([UUID(one) for one in nudge["ids"]], nudge.get("fanout") is True)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return work_queue.read(record["body"])
+    except work_queue.UnreadableNudge:
         log.warning("a nudge could not be read", extra={"message_id": record["messageId"]})
         metrics.add_metric(name="UnreadableNudges", unit=MetricUnit.Count, value=1)
-        return Nudge([])
+        return work_queue.Received([])
 
 
 def _in_turns(nudges: list[list[UUID]]) -> list[UUID]:

@@ -16,7 +16,7 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
-@deadlines.heeding
+@deadlines.keeping_time
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     events = [read for record in event["Records"] if (read := _read(record))]
     try:

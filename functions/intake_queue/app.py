@@ -17,7 +17,7 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
-@deadlines.heeding
+@deadlines.keeping_time
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     config = settings()
     defaults = Defaults(config.default_tenant_id, timedelta(days=config.idempotency_days))

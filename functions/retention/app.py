@@ -14,7 +14,7 @@ SPARE_MILLISECONDS = 20_000
 log = Logger()
 
 
-@deadlines.heeding
+@deadlines.keeping_time
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     def has_time() -> bool:
         return bool(context.get_remaining_time_in_millis() > SPARE_MILLISECONDS)

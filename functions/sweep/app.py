@@ -14,7 +14,7 @@ metrics = Metrics()
 
 
 @metrics.log_metrics
-@deadlines.heeding
+@deadlines.keeping_time
 def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     try:
         swept = database.run(sweep)

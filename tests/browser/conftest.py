@@ -31,7 +31,7 @@ def server() -> Iterator[FakeInbox]:
         yield inbox
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def blank_page(chromium: Chromium) -> Iterator[Page]:
     """A tab without the element, for the workers of all tests of the core."""
     server = FakeInbox()

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from tests.world import World
-from tocsin.intake.accept_intents import Accepted, KeyReused, UnknownUsers
+from tocsin.intake.accept_intents import Admitted, KeyReused, UnknownUsers
 
 
 def test_each_item_of_a_batch_comes_to_its_own_end_in_order(world: World) -> None:
@@ -18,8 +18,8 @@ def test_each_item_of_a_batch_comes_to_its_own_end_in_order(world: World) -> Non
         world.asked(key="new-3"),
     )
 
-    assert [type(end) for end in ends] == [Accepted, Accepted, KeyReused, UnknownUsers, Accepted]
-    assert [end.is_replay for end in ends if isinstance(end, Accepted)] == [False, True, False]
+    assert [type(end) for end in ends] == [Admitted, Admitted, KeyReused, UnknownUsers, Admitted]
+    assert [end.is_replay for end in ends if isinstance(end, Admitted)] == [False, True, False]
     assert ends[1].notification_id == first.notification_id  # type: ignore[union-attr]
     assert world.count("records") == 3
 
@@ -30,7 +30,7 @@ def test_the_same_key_twice_in_one_batch_is_accepted_once_and_replayed(world: Wo
 
     ends = world.try_accept(one, two)
 
-    assert [(end.notification_id, end.is_replay) for end in ends if isinstance(end, Accepted)] == [
+    assert [(end.notification_id, end.is_replay) for end in ends if isinstance(end, Admitted)] == [
         (one.notification_id, False),
         (one.notification_id, True),
     ]
@@ -43,7 +43,7 @@ def test_the_same_key_with_two_meanings_in_one_batch_belongs_to_the_first(world:
 
     ends = world.try_accept(one, two)
 
-    assert isinstance(ends[0], Accepted)
+    assert isinstance(ends[0], Admitted)
     assert ends[1] == KeyReused()
     assert world.one("SELECT notification_id FROM records") == one.notification_id
 
@@ -57,7 +57,7 @@ def test_expired_and_new_keys_mix_in_one_batch(world: World) -> None:
 
     ends = world.try_accept(world.asked(key="fresh"), anew, world.asked(key="held"))
 
-    assert [end.is_replay for end in ends if isinstance(end, Accepted)] == [False, False, True]
+    assert [end.is_replay for end in ends if isinstance(end, Admitted)] == [False, False, True]
     assert ends[1].notification_id == anew.notification_id  # type: ignore[union-attr]
     assert ends[2].notification_id == held.notification_id  # type: ignore[union-attr]
 
@@ -78,5 +78,5 @@ def test_five_hundred_intents_are_one_transaction(world: World) -> None:
 
     ends = world.try_accept(*[world.asked() for _ in range(500)])
 
-    assert len([end for end in ends if isinstance(end, Accepted)]) == 500
+    assert len([end for end in ends if isinstance(end, Admitted)]) == 500
     assert world.one("SELECT count(DISTINCT xmin::text) FROM records") == 1

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from tests.world import OTHER_TENANT, World
-from tocsin.intake.accept_intents import Accepted, KeyReused, UnknownUsers
+from tocsin.intake.accept_intents import Admitted, KeyReused, UnknownUsers
 
 
 def test_an_accepted_intent_is_a_record_and_an_obligation_to_plan_it(world: World) -> None:
@@ -12,7 +12,7 @@ def test_an_accepted_intent_is_a_record_and_an_obligation_to_plan_it(world: Worl
 
     (end,) = world.try_accept(asked)
 
-    assert end == Accepted(asked.notification_id, end.accepted_at, is_replay=False)  # type: ignore[union-attr]
+    assert end == Admitted(asked.notification_id, end.accepted_at, is_replay=False)  # type: ignore[union-attr]
     (record,) = world.rows("SELECT * FROM records")
     assert record["notification_id"] == asked.notification_id
     assert (record["producer"], record["idempotency_key"], record["holds_key"]) == ("shop", "k-1", True)
@@ -39,7 +39,7 @@ def test_the_same_key_and_words_give_the_first_answer_again_and_store_nothing(wo
 
     (again,) = world.try_accept(world.asked(key="k-1"))
 
-    assert isinstance(again, Accepted)
+    assert isinstance(again, Admitted)
     assert (again.notification_id, again.is_replay) == (first.notification_id, True)
     assert (world.count("records"), world.count("outbox")) == (1, 1)
 
@@ -51,7 +51,7 @@ def test_the_first_answer_is_given_again_after_everything_was_sent(world: World)
 
     (again,) = world.try_accept(world.asked(key="k-1"))
 
-    assert isinstance(again, Accepted)
+    assert isinstance(again, Admitted)
     assert again.notification_id == first.notification_id
     assert (world.count("outbox"), len(world.email.accepted)) == (0, 1)
 
@@ -63,7 +63,7 @@ def test_a_repeated_try_that_finds_its_own_commit_is_no_replay(world: World) -> 
 
     (end,) = world.try_accept(asked)
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert not end.is_replay
     assert world.count("records") == 1
 
@@ -103,7 +103,7 @@ def test_a_refused_intent_does_not_spend_its_key(world: World) -> None:
 
     (end,) = world.try_accept(world.asked(key="k-1"))
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert not end.is_replay
 
 
@@ -123,7 +123,7 @@ def test_a_key_whose_window_has_ended_starts_a_new_record_before_retention_came_
 
     (end,) = world.try_accept(asked)
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert (end.notification_id, end.is_replay) == (asked.notification_id, False)
     held = world.rows("SELECT notification_id, holds_key FROM records ORDER BY accepted_at")
     assert [(row["notification_id"], row["holds_key"]) for row in held] == [
@@ -139,7 +139,7 @@ def test_a_key_is_still_taken_in_the_last_second_of_its_window(world: World) -> 
 
     (end,) = world.try_accept(world.asked(key="k-1"))
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert end.notification_id == first.notification_id
 
 
@@ -151,7 +151,7 @@ def test_two_tenants_use_the_same_key_without_noticing_each_other(world: World) 
 
     (end,) = world.try_accept(world.asked(key="k-1", payload={"title": "Other"}), tenant=OTHER_TENANT)
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert (end.is_replay, end.notification_id != ours.notification_id) == (False, True)
 
 
@@ -161,7 +161,7 @@ def test_two_producers_use_the_same_key_without_noticing_each_other(world: World
 
     (end,) = world.try_accept(world.asked(key="k-1"), producer="billing")
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert not end.is_replay
 
 

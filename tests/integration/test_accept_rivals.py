@@ -8,7 +8,7 @@ import pytest
 from tests.world import TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.intake import accept_intents
-from tocsin.intake.accept_intents import Accepted, Asked
+from tocsin.intake.accept_intents import Admitted, Asked
 from tocsin.intake.admission import KeyInFlight, RateExceeded
 from tocsin.store import records
 from tocsin.store.flow import accept_intents as statements
@@ -22,8 +22,8 @@ def test_twenty_at_once_with_one_key_make_one_record_and_give_one_answer(world: 
     with ThreadPoolExecutor(20) as pool:
         ends = list(pool.map(lambda pair: world.try_accept(pair[0], conn=pair[1])[0], zip(asked, conns, strict=True)))
 
-    assert len({end.notification_id for end in ends if isinstance(end, Accepted)}) == 1
-    assert [end.is_replay for end in ends if isinstance(end, Accepted)].count(False) == 1
+    assert len({end.notification_id for end in ends if isinstance(end, Admitted)}) == 1
+    assert [end.is_replay for end in ends if isinstance(end, Admitted)].count(False) == 1
     assert (world.count("records"), world.count("outbox")) == (1, 1)
 
 
@@ -36,7 +36,7 @@ def test_of_twenty_at_once_under_a_limit_of_ten_exactly_ten_are_stored(world: Wo
             (end,) = world.try_accept(world.asked(), conn=conn, rate_limit=10)  # type: ignore[arg-type]
         except RateExceeded:
             return False
-        return isinstance(end, Accepted)
+        return isinstance(end, Admitted)
 
     with ThreadPoolExecutor(20) as pool:
         accepted = list(pool.map(attempt, conns))
@@ -70,7 +70,7 @@ def test_the_limit_is_fresh_in_the_next_minute(world: World) -> None:
 
     (end,) = world.try_accept(world.asked(), rate_limit=10)
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
 
 
 def _hold(world: World, asked: Asked) -> object:
@@ -124,7 +124,7 @@ def test_whoever_waited_replays_the_first_or_wins_when_it_rolled_back(world: Wor
         (end,) = waiting.result(timeout=10)
 
     winner = first if first_commits else second
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert (end.notification_id, end.is_replay) == (winner.notification_id, first_commits)
     assert world.count("records") == 1
 
@@ -145,7 +145,7 @@ def test_a_key_released_between_the_two_looks_is_not_mistaken_for_unknown_users(
 
     (end,) = world.try_accept(world.asked(key="k-1"))
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
 
 
 def test_a_transaction_that_failed_leaves_the_connection_fit_for_the_next(world: World) -> None:
@@ -155,7 +155,7 @@ def test_a_transaction_that_failed_leaves_the_connection_fit_for_the_next(world:
 
     (end,) = world.try_accept(world.asked())
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     with tenant_transaction(world.app, TENANT):
         count = world.app.execute("SELECT count(*) FROM records")
     assert count.fetchone() == (1,)

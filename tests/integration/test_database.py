@@ -13,7 +13,7 @@ from psycopg import Connection, errors
 from tests.world import TENANT, World
 from tocsin.foundation import database, settings
 from tocsin.foundation.database import insist, run, tenant_transaction
-from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.outbox.dispatch import dispatch
 
 
@@ -91,7 +91,7 @@ def test_a_deadlock_is_tried_again_up_to_three_times(world: World, error: type[p
     tries.clear()
     with pytest.raises(DatabaseUnavailable) as unavailable:
         run(lambda conn: work(conn, losing=9))
-    assert (len(tries), unavailable.value.reason) == (4, Reason.LOCKED)
+    assert (len(tries), unavailable.value.reason) == (4, OutageReason.LOCKED)
 
 
 def test_a_server_that_only_reads_is_unavailable_and_the_next_try_looks_for_another(world: World) -> None:
@@ -134,7 +134,7 @@ def test_insisting_goes_on_until_the_work_is_done_or_time_is_up(world: World, mo
         def attempt(conn: Connection[Any]) -> str:
             tries.append(1)
             if len(tries) < succeeds_at:
-                raise DatabaseUnavailable(Reason.LOST)
+                raise DatabaseUnavailable(OutageReason.LOST)
             return "recorded"
 
         return attempt

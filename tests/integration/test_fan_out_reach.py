@@ -32,7 +32,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     told: list[int] = []
     original = statements.fan_out
 
-    def counted(*args: Any, **options: Any) -> statements.FannedOut:
+    def counted(*args: Any, **options: Any) -> statements.FanOutStep:
         made = original(*args, **options)
         told.append(made.finished)
         return made

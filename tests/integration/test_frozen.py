@@ -15,9 +15,9 @@ from tests.world import TENANT, World
 from tocsin.foundation import connecting, database, deadlines
 from tocsin.foundation.database import insist, run, tenant_round_trip, tenant_transaction, worker_transaction
 from tocsin.foundation.deadlines import within
-from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.foundation.settings import Settings, settings
-from tocsin.intake.accept_intents import Accepted
+from tocsin.intake.accept_intents import Admitted
 
 Freeze = Callable[[Connection[Any]], None]
 
@@ -95,7 +95,7 @@ def test_every_wait_ends_at_the_deadline_and_the_connection_is_not_used_again(
     with pytest.raises(DatabaseUnavailable) as unavailable, within(0.5):
         run(work)
 
-    assert unavailable.value.reason == Reason.TIMEOUT
+    assert unavailable.value.reason == OutageReason.TIMEOUT
     assert [conn.closed for conn in used] == [True]  # tried once: a second time would outlast the function
     assert run(lambda conn: conn) is not used[0]
 
@@ -171,7 +171,7 @@ def test_an_intent_whose_commit_is_in_doubt_is_accepted_once_when_it_is_sent_aga
         world.one("SELECT 1 FROM pg_sleep(0.01)")
     (end,) = run(lambda conn: world.try_accept(world.asked(key="k-1"), conn=conn))
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
     assert (end.notification_id, end.is_replay, world.count("records")) == (asked.notification_id, True, 1)
 
 
@@ -179,7 +179,7 @@ def test_a_server_that_is_frozen_as_a_whole_takes_no_new_connection(world: World
     with frozen(*whole(server)), within(0.5), pytest.raises(DatabaseUnavailable) as unavailable:
         run(lambda conn: None)
 
-    assert unavailable.value.reason == Reason.TIMEOUT
+    assert unavailable.value.reason == OutageReason.TIMEOUT
 
 
 @contextmanager
@@ -214,7 +214,7 @@ def test_a_server_that_freezes_while_it_is_being_connected_to_is_left_at_the_dea
             Settings(tocsin_database_url=f"postgresql://tocsin_app:x@127.0.0.1:{port}/x?sslmode={sslmode}")
         )
 
-    assert unavailable.value.reason == Reason.TIMEOUT
+    assert unavailable.value.reason == OutageReason.TIMEOUT
 
 
 def test_a_name_server_that_does_not_answer_is_left_at_the_deadline_and_what_comes_late_is_closed(
@@ -237,7 +237,7 @@ def test_a_name_server_that_does_not_answer_is_left_at_the_deadline_and_what_com
     for late in set(threading.enumerate()) - threads:
         late.join(30)
 
-    assert unavailable.value.reason == Reason.TIMEOUT
+    assert unavailable.value.reason == OutageReason.TIMEOUT
     while world.one("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tocsin'"):
         world.one("SELECT 1 FROM pg_sleep(0.01)")
 

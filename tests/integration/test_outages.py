@@ -21,7 +21,7 @@ from tests.work_queue import WorkQueue
 from tests.world import TENANT, World
 from tocsin.foundation import aws, connecting
 from tocsin.foundation.database import run, tenant_transaction
-from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.foundation.settings import Settings
 
 ENTRY = """
@@ -80,15 +80,15 @@ def _url(
 @pytest.mark.parametrize(
     ("address", "reason"),
     [
-        ({"password": "hunter2"}, Reason.PASSWORD),
-        ({"password": ""}, Reason.PASSWORD),
-        ({"options": "sslmode=require"}, Reason.TLS),
-        ({"user": "careful", "options": "sslmode=disable"}, Reason.TLS),
-        ({"database": "nowhere"}, Reason.NO_DATABASE),
+        ({"password": "hunter2"}, OutageReason.PASSWORD),
+        ({"password": ""}, OutageReason.PASSWORD),
+        ({"options": "sslmode=require"}, OutageReason.TLS),
+        ({"user": "careful", "options": "sslmode=disable"}, OutageReason.TLS),
+        ({"database": "nowhere"}, OutageReason.NO_DATABASE),
     ],
     ids=str,
 )
-def test_a_server_that_does_not_let_us_in_says_why(guarded: Postgres, address: dict[str, str], reason: Reason) -> None:
+def test_a_server_that_does_not_let_us_in_says_why(guarded: Postgres, address: dict[str, str], reason: OutageReason) -> None:
     refusal = _refusal(_url(guarded, **address))
 
     assert refusal.reason is reason
@@ -105,7 +105,7 @@ def test_a_full_server_has_too_many_connections(guarded: Postgres) -> None:
                 break
 
         assert 0 < len(taken) < PLACES
-        assert _refusal(_url(guarded)).reason is Reason.TOO_MANY_CONNECTIONS
+        assert _refusal(_url(guarded)).reason is OutageReason.TOO_MANY_CONNECTIONS
 
 
 @pytest.mark.parametrize("limited", ["ROLE tocsin_app", "DATABASE postgres"])
@@ -113,7 +113,7 @@ def test_so_has_a_role_or_a_database_with_a_limit_of_its_own(guarded: Postgres, 
     with psycopg.connect(guarded.dsn(), autocommit=True) as conn:
         conn.execute(f"ALTER {limited} CONNECTION LIMIT 0")  # type: ignore[call-overload]
         try:
-            assert _refusal(_url(guarded)).reason is Reason.TOO_MANY_CONNECTIONS
+            assert _refusal(_url(guarded)).reason is OutageReason.TOO_MANY_CONNECTIONS
         finally:
             conn.execute(f"ALTER {limited} CONNECTION LIMIT -1")  # type: ignore[call-overload]
 
@@ -124,15 +124,15 @@ def test_a_certificate_that_nobody_vouches_for_is_not_trusted(tmp_path: Path) ->
     with _encrypted(tmp_path) as port:
         refusal = _refusal(f"postgresql://tocsin_app@localhost:{port}/postgres?hostaddr=127.0.0.1&{authorities}")
 
-    assert refusal.reason is Reason.TLS
+    assert refusal.reason is OutageReason.TLS
 
 
 def test_nobody_at_home_is_a_refusal() -> None:
-    assert _refusal("postgresql://tocsin_app@127.0.0.1:1/x").reason is Reason.REFUSED
+    assert _refusal("postgresql://tocsin_app@127.0.0.1:1/x").reason is OutageReason.REFUSED
 
 
 def test_a_name_that_leads_nowhere_is_said_so() -> None:
-    assert _refusal("postgresql://tocsin_app@nowhere.invalid/x").reason is Reason.NAME_RESOLUTION
+    assert _refusal("postgresql://tocsin_app@nowhere.invalid/x").reason is OutageReason.NAME_RESOLUTION
 
 
 @pytest.mark.parametrize("content", [None, "no json", "[]", '{"username": "tocsin_app"}'], ids=str)
@@ -144,7 +144,7 @@ def test_a_secret_that_cannot_be_read_is_named_as_the_cause(work_queue: WorkQueu
     with pytest.raises(DatabaseUnavailable) as unavailable:
         connecting.connect_in_time(Settings(database_host="127.0.0.1", database_name="tocsin", database_secret_arn=arn))
 
-    assert unavailable.value.reason is Reason.SECRET
+    assert unavailable.value.reason is OutageReason.SECRET
 
 
 def _killed(conn: Connection[Any], world: World) -> None:
@@ -191,17 +191,17 @@ def _idle_in_a_transaction(conn: Connection[Any], world: World) -> None:
 @pytest.mark.parametrize(
     ("mishap", "reason"),
     [
-        (_killed, Reason.SHUTTING_DOWN),
-        (_cut, Reason.LOST),
-        (_slow, Reason.TIMEOUT),
-        (_read_only, Reason.READ_ONLY),
-        (_locked, Reason.LOCKED),
-        (_idle_in_a_transaction, Reason.LOST),
+        (_killed, OutageReason.SHUTTING_DOWN),
+        (_cut, OutageReason.LOST),
+        (_slow, OutageReason.TIMEOUT),
+        (_read_only, OutageReason.READ_ONLY),
+        (_locked, OutageReason.LOCKED),
+        (_idle_in_a_transaction, OutageReason.LOST),
     ],
     ids=lambda value: value.__name__.strip("_") if callable(value) else "",
 )
 def test_a_server_that_fails_us_under_way_is_unavailable_for_a_reason_and_fit_for_the_next_work(
-    world: World, mishap: Callable[[Connection[Any], World], None], reason: Reason
+    world: World, mishap: Callable[[Connection[Any], World], None], reason: OutageReason
 ) -> None:
     with pytest.raises(DatabaseUnavailable) as unavailable:
         run(lambda conn: mishap(conn, world))

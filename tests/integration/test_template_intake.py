@@ -10,7 +10,7 @@ from tests.content import add_template, add_type
 from tests.world import TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.foundation.database import tenant_transaction
-from tocsin.intake.accept_intents import Accepted, MissingVariables, UnknownTemplate
+from tocsin.intake.accept_intents import Admitted, MissingVariables, UnknownTemplate
 from tocsin.intake.accept_messages import Defaults, Entry, accept_entry
 from tocsin.store import templates
 
@@ -43,7 +43,7 @@ def test_a_variable_that_is_null_is_there(world: World) -> None:
 
     (end,) = world.try_accept(world.asked(template="shipped", payload={"order": None}))
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
 
 
 def test_every_channel_and_language_that_may_be_used_is_asked_what_it_needs(world: World) -> None:
@@ -69,7 +69,7 @@ def test_only_the_active_version_is_asked(world: World) -> None:
 
     (end,) = world.try_accept(world.asked(template="shipped", payload={}))
 
-    assert isinstance(end, Accepted)
+    assert isinstance(end, Admitted)
 
 
 def test_of_a_batch_only_what_lacks_something_is_refused(world: World) -> None:
@@ -83,7 +83,7 @@ def test_of_a_batch_only_what_lacks_something_is_refused(world: World) -> None:
         world.asked(),
     )
 
-    assert [type(end) for end in ends] == [Accepted, MissingVariables, UnknownTemplate, Accepted]
+    assert [type(end) for end in ends] == [Admitted, MissingVariables, UnknownTemplate, Admitted]
     assert world.count("records") == world.count("outbox") == 2
 
 
@@ -125,7 +125,7 @@ def test_a_template_taken_out_of_use_is_not_known_but_a_repeated_request_gets_it
 
     again, fresh = world.try_accept(world.asked(key="k-1", template="shipped"), world.asked(template="shipped"))
 
-    assert isinstance(again, Accepted)
+    assert isinstance(again, Admitted)
     assert (again.notification_id, again.is_replay) == (first.notification_id, True)
     assert fresh == UnknownTemplate("shipped")
 

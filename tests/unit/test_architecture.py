@@ -139,3 +139,37 @@ def test_a_door_is_short() -> None:
     }
 
     assert {path: length for path, length in lengths.items() if length > 120} == {}
+
+
+def test_no_two_types_of_the_house_have_one_name() -> None:
+    """One word per idea: who finds a type by its name has found it."""
+    assert names_used_twice([one for one in modules() if not one.path.endswith("/__init__.py")]) == {}
+
+
+def names_used_twice(read: list[Module]) -> dict[str, list[str]]:
+    """Classes and aliases of types at the top of modules that share a name, private ones aside, with where they stand."""
+    places: dict[str, list[str]] = {}
+    for module in read:
+        for node in module.tree.body:
+            name = node.name if isinstance(node, ast.ClassDef) else _alias(node)
+            if name and not name.startswith("_") and not name.endswith("Body"):
+                places.setdefault(name, []).append(module.path)
+    return {name: where for name, where in places.items() if len(where) > 1}
+
+
+def _alias(node: ast.stmt) -> str:
+    """The name of a capitalised alias: `Words = list[...]`, `IntakeEnd = Admitted | Refusal`."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp()) if re.fullmatch(
+            r"[A-Z]\w*[a-z]\w*", name
+        ):
+            return name
+        case _:
+            return ""
+
+
+def test_a_name_used_twice_would_be_found() -> None:
+    first = Module("a.py", ast.parse("class Page: ...\nWords = list[str]"))
+    second = Module("b.py", ast.parse("class Page: ...\nWords = dict[str, str]\nMOST = 1 + 2"))
+
+    assert names_used_twice([first, second]) == {"Page": ["a.py", "b.py"], "Words": ["a.py", "b.py"]}

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.unit.http_events import Answer, an_event, ask
-from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.http import door as http_door
 from tocsin.http import problems
 from tocsin.http.door import Endpoint, Request, Response, door
@@ -110,14 +110,14 @@ def test_a_problem_is_answered_as_one_with_its_headers_and_errors() -> None:
     assert got.headers["Retry-After"] == "1"
 
 
-def _unavailable(reason: Reason) -> DatabaseUnavailable:
+def _unavailable(reason: OutageReason) -> DatabaseUnavailable:
     error = DatabaseUnavailable(reason)
     error.__cause__ = RuntimeError(SECRET)
     return error
 
 
 def test_a_database_out_of_reach_is_a_503_that_says_when_to_come_back() -> None:
-    got = answer(raising(_unavailable(Reason.PASSWORD)))
+    got = answer(raising(_unavailable(OutageReason.PASSWORD)))
 
     assert got.is_problem
     assert (got.status, got.body["type"]) == (503, "unavailable")
@@ -132,7 +132,7 @@ def test_why_the_database_is_out_of_reach_is_logged_without_the_words_of_the_err
     heard: list[dict[str, Any]] = []
     monkeypatch.setattr(http_door.log, "error", lambda message, *, extra: heard.append(extra))
 
-    answer(raising(_unavailable(Reason.TOO_MANY_CONNECTIONS)))
+    answer(raising(_unavailable(OutageReason.TOO_MANY_CONNECTIONS)))
 
     assert heard == [{"request_id": "req-1", "reason": "too_many_connections", "error": "RuntimeError"}]
 

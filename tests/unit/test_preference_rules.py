@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from tocsin.people.preferences import Inapplicable, Wishes, check_window, prefer
+from tocsin.people.preferences import Inapplicable, PreferenceChange, check_window, prefer
 
 TEN, SEVEN = time(22), time(7)
 NO_DATABASE: Any = None  # a refusal does not ask it
@@ -20,18 +20,18 @@ def test_quiet_hours_have_a_start_and_an_end_or_neither(start: time | None, end:
 @pytest.mark.parametrize(("start", "end"), [(TEN, None), (None, SEVEN), (TEN, TEN)])
 def test_half_a_window_and_one_without_length_are_refused(start: time | None, end: time | None) -> None:
     with pytest.raises(ValueError, match="quiet hours"):
-        prefer(NO_DATABASE, uuid4(), uuid4(), "email", "", Wishes(quiet_hours_start=start, quiet_hours_end=end))
+        prefer(NO_DATABASE, uuid4(), uuid4(), "email", "", PreferenceChange(quiet_hours_start=start, quiet_hours_end=end))
 
 
 @pytest.mark.parametrize(
     ("wishes", "field"),
     [
-        (Wishes(frequency_cap=3), "frequency_cap"),
-        (Wishes(quiet_hours_start=TEN, quiet_hours_end=SEVEN), "quiet_hours_start"),
-        (Wishes(timezone="Europe/Lisbon"), "timezone"),
+        (PreferenceChange(frequency_cap=3), "frequency_cap"),
+        (PreferenceChange(quiet_hours_start=TEN, quiet_hours_end=SEVEN), "quiet_hours_start"),
+        (PreferenceChange(timezone="Europe/Lisbon"), "timezone"),
     ],
 )
-def test_the_inbox_disturbs_nobody_and_takes_no_wish_about_it(wishes: Wishes, field: str) -> None:
+def test_the_inbox_disturbs_nobody_and_takes_no_wish_about_it(wishes: PreferenceChange, field: str) -> None:
     with pytest.raises(Inapplicable) as refused:
         prefer(NO_DATABASE, uuid4(), uuid4(), "in_app", "", wishes)
 

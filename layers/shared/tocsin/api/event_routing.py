@@ -11,17 +11,17 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, unique
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.intake.intents import Channel
+from tocsin.intake.intents import ChannelName
 from tocsin.store import event_routing
 
-Reason = Literal["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
+AudienceReason = Literal["mention", "review_requested", "assign", "author", "comment", "subscribed", "watching"]
 
 
 class RoutingBody(Closed):
     """Which reasons are told, and on which channels. A reason that is not named tells nobody."""
 
-    rules: Annotated[dict[Reason, Annotated[list[Channel], AfterValidator(unique)]], Field(min_length=1)]
-    overrides: Annotated[list[Reason], AfterValidator(unique)] = Field(default=["mention", "review_requested"])
+    rules: Annotated[dict[AudienceReason, Annotated[list[ChannelName], AfterValidator(unique)]], Field(min_length=1)]
+    overrides: Annotated[list[AudienceReason], AfterValidator(unique)] = Field(default=["mention", "review_requested"])
     subscribe_actor: StrictBool = True
 
 

@@ -1,4 +1,4 @@
-"""Telling: domain events as CloudEvents, one or many, and what became of them."""
+"""Events: domain events as CloudEvents, one or many, and what became of them."""
 
 from typing import Any
 from uuid import UUID

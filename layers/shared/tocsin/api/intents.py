@@ -17,13 +17,13 @@ from tocsin.http.problems import Problem
 from tocsin.intake import accept_intents as accepting
 from tocsin.intake import admission
 from tocsin.intake.accept_intents import (
-    Accepted,
+    Admitted,
     Asked,
-    End,
+    IntakeEnd,
     KeyReused,
     MissingVariables,
     NothingToSay,
-    Refused,
+    Refusal,
     UnknownTemplate,
     UnknownUsers,
 )
@@ -50,7 +50,7 @@ def post_intent(call: Call) -> Response:
     key = idempotency_key(call.request.headers.get("idempotency-key"))
     asked = _asked(key, value)
     (end,), allowance = _accept(call, [asked])
-    if not isinstance(end, Accepted):
+    if not isinstance(end, Admitted):
         raise _refusal(end)
     replay = {"Idempotency-Replayed": "true"} if end.is_replay else {}
     return Response(202, _receipt(end), replay | rate_limits.headers_of(allowance, _LIMIT))
@@ -64,7 +64,7 @@ def post_batch(call: Call) -> Response:
     read = [_read_item(item) for item in items]
     asked = [one for one in read if isinstance(one, Asked)]
     headers: dict[str, str] = {}
-    ends: list[End] = []
+    ends: list[IntakeEnd] = []
     if asked:
         ends, allowance = _accept(call, asked)
         headers = rate_limits.headers_of(allowance, _LIMIT)
@@ -137,7 +137,7 @@ def _key_of(item: Any) -> str | None:
     return key if isinstance(key, str) else None
 
 
-def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
+def _accept(call: Call, asked: list[Asked]) -> tuple[list[IntakeEnd], Allowance]:
     config = settings()
     sender = admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
     try:
@@ -162,7 +162,7 @@ def _accept(call: Call, asked: list[Asked]) -> tuple[list[End], Allowance]:
         raise rate_limits.too_many(sender.rate_limit, _LIMIT) from None
 
 
-def _refusal(end: Refused) -> Problem:
+def _refusal(end: Refusal) -> Problem:
     match end:
         case KeyReused():
             return Problem(
@@ -207,12 +207,12 @@ def _unknown_users(end: UnknownUsers) -> Problem:
     )
 
 
-def _receipt(end: Accepted) -> dict[str, Any]:
+def _receipt(end: Admitted) -> dict[str, Any]:
     return {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
 
 
-def _result(key: str, end: End, request_id: str) -> dict[str, Any]:
-    if not isinstance(end, Accepted):
+def _result(key: str, end: IntakeEnd, request_id: str) -> dict[str, Any]:
+    if not isinstance(end, Admitted):
         return _refused(key, _refusal(end), request_id)
     replayed = {"replayed": True} if end.is_replay else {}
     return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed

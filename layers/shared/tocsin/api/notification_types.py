@@ -12,7 +12,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.intake.intents import Channel
+from tocsin.intake.intents import ChannelName
 from tocsin.store import notification_types
 
 
@@ -21,7 +21,7 @@ def _distinct(channels: list[str]) -> list[str]:
 
 
 class TypeBody(Closed):
-    channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(_distinct)] | None = None
+    channels: Annotated[list[ChannelName], Field(min_length=1), AfterValidator(_distinct)] | None = None
     template: Name | None = None
     priority: Literal["low", "normal", "high", "critical"] = "normal"
     ambiguous_policy: Literal["retry", "hold"] | None = None

@@ -1,4 +1,4 @@
-"""Asking: what became of a notification, or of an event."""
+"""Notifications: what became of a notification, or of an event."""
 
 from datetime import datetime
 from typing import Any

@@ -11,7 +11,7 @@ from tocsin.foundation.fields import Closed
 from tocsin.http import problems
 from tocsin.http.door import Response, Visit
 from tocsin.people import preferences
-from tocsin.people.preferences import CHANNELS, Inapplicable, Wishes, check_window
+from tocsin.people.preferences import CHANNELS, Inapplicable, PreferenceChange, check_window
 from tocsin.people.time_zones import known_zone
 from tocsin.store.preferences import Preference
 
@@ -61,7 +61,7 @@ def get_preference(visit: Visit) -> Response:
 def put_preference(visit: Visit) -> Response:
     channel, notification_type = _rule(visit)
     body: PreferenceBody = visit.request.parsed(PreferenceBody)
-    wishes = Wishes(**body.model_dump())
+    wishes = PreferenceChange(**body.model_dump())
     try:
         rule = preferences.prefer(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type, wishes)
     except Inapplicable as error:

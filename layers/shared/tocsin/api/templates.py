@@ -7,13 +7,13 @@ from pydantic import Field
 
 from tocsin.content import plain, publish
 from tocsin.content.preview import LacksVariables, preview
-from tocsin.content.publish import Draft, TooManyLocales, Unusable
+from tocsin.content.publish import Draft, TooManyLocales, UnusableTemplate
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Channel
+from tocsin.intake.intents import ChannelName
 from tocsin.store import templates
 from tocsin.store.templates import TemplateRow
 
@@ -22,7 +22,7 @@ Locale = Annotated[str, Field(pattern=r"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{
 
 class TemplateBody(Closed):
     name: Name
-    channel: Channel
+    channel: ChannelName
     locale: Locale = "default"
     subject: Annotated[str, Field(max_length=1_000)] | None = None
     body: Annotated[str, Field(min_length=1, max_length=200_000)]
@@ -31,7 +31,7 @@ class TemplateBody(Closed):
 
 
 class PreviewBody(Closed):
-    channel: Channel
+    channel: ChannelName
     locale: Locale = "default"
     payload: dict[str, Any] = Field(default_factory=dict)
 
@@ -40,7 +40,7 @@ def post_template(call: Call) -> Response:
     body: TemplateBody = call.request.parsed(TemplateBody)
     try:
         row = publish.publish(call.conn, call.actor, Draft(**body.model_dump()), created_by=call.principal.key_id)
-    except Unusable as error:
+    except UnusableTemplate as error:
         faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
         raise problems.invalid("The template cannot be used.", faults) from None
     except TooManyLocales as error:

@@ -95,7 +95,7 @@ def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> lis
     return made.due
 
 
-def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> statements.FannedOut:
+def _tell(conn: Connection[Any], events: list[Event], lease_token: UUID) -> statements.FanOutStep:
     """Tell as many of them as can be told together; the rest is for the next batch."""
     followed = reach.followed(events)
     newcomers = statements.find_newcomers(conn, followed) if followed else {}

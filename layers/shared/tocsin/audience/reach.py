@@ -5,13 +5,13 @@ from uuid import UUID
 
 from tocsin.store.rows import Event
 
-Thread = tuple[UUID, str | None, str | None]
+ThreadKey = tuple[UUID, str | None, str | None]
 
 
 def followed(events: Sequence[Event]) -> list[int]:
     """The ids of those that another of the same thread follows: only of them it matters who joins."""
     found: list[int] = []
-    later: set[Thread] = set()
+    later: set[ThreadKey] = set()
     for one in reversed(events):
         if one.thread_id is not None:
             if _thread(one) in later:
@@ -22,7 +22,7 @@ def followed(events: Sequence[Event]) -> list[int]:
 
 def how_far(events: Sequence[Event], newcomers: Mapping[int, Sequence[UUID]]) -> int:
     """How many of these, from the first, can be told together: up to one whose thread somebody joins by an earlier one."""
-    joined: set[Thread] = set()
+    joined: set[ThreadKey] = set()
     for n, one in enumerate(events):
         if _thread(one) in joined:
             return n
@@ -36,5 +36,5 @@ def next_look(looked_at: int, told: int, *, most: int) -> int:
     return told if told < looked_at else min(most, 2 * told)
 
 
-def _thread(event: Event) -> Thread:
+def _thread(event: Event) -> ThreadKey:
     return event.tenant_id, event.thread_kind, event.thread_id

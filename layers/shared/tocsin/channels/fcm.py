@@ -52,7 +52,7 @@ class FcmPush:
         until = time.monotonic() + CONNECT_SECONDS + self.timeout
         try:
             account = fcm_access.read(self.credentials.api_key)
-        except fcm_access.Unusable as reason:
+        except fcm_access.UnusableAccount as reason:
             return http_errors.not_configured(str(reason))
         bearer = fcm_access.bearer_of(account, self.token_url, timeout=min(TOKEN_SECONDS, self.timeout))
         if isinstance(bearer, Failure):

@@ -34,7 +34,7 @@ _kept: dict[bytes, tuple[str, float]] = {}
 _lock = threading.Lock()
 
 
-class Unusable(ValueError):
+class UnusableAccount(ValueError):
     """The service account cannot be used as it is. Whoever configured it has to mend it."""
 
 
@@ -54,7 +54,7 @@ def read(text: str) -> ServiceAccount:
     except (ValueError, LookupError, TypeError, RecursionError):
         parts = [""]
     if not all(isinstance(part, str) and part and part.isascii() for part in parts):
-        raise Unusable("FCM needs the JSON of a service account with a private key")
+        raise UnusableAccount("FCM needs the JSON of a service account with a private key")
     return ServiceAccount(*parts)
 
 
@@ -75,7 +75,7 @@ def _ask(account: ServiceAccount, token_url: str, timeout: float) -> str | Failu
     now = time.time()
     try:
         claim = _signed_claim(account, token_url, int(now))
-    except Unusable as reason:
+    except UnusableAccount as reason:
         return http_errors.not_configured(str(reason))
     reply = http_errors.ask(
         token_url,
@@ -124,9 +124,9 @@ def _signature(private_key: str, said: bytes) -> bytes:
     try:
         key = serialization.load_pem_private_key(private_key.encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise Unusable("the private key of the service account cannot be read") from None
+        raise UnusableAccount("the private key of the service account cannot be read") from None
     if not isinstance(key, rsa.RSAPrivateKey):
-        raise Unusable("the private key of the service account is not an RSA key")
+        raise UnusableAccount("the private key of the service account is not an RSA key")
     return key.sign(said, padding.PKCS1v15(), hashes.SHA256())
 
 

@@ -15,7 +15,7 @@ from liquid.tag import Tag
 from markupsafe import Markup, escape
 
 from tocsin.content.liquid_filters import FILTERS
-from tocsin.content.liquid_limits import MAX_ITERATIONS, MAX_OUTPUT, Allowance, Budget, Loop, Page, Refused
+from tocsin.content.liquid_limits import MAX_ITERATIONS, MAX_OUTPUT, BoundedOutput, Budget, Loop, Refused, RenderAllowance
 from tocsin.content.liquid_values import escaped_size, shown, size_of
 
 MAX_NESTING = 20
@@ -32,7 +32,7 @@ _TAG_NAME = re.compile(r"-?\s*(#|\w*)")
 
 class _OutputNode(statement.StatementNode):
     def render_to_output(self, context: Context, buffer: TextIO) -> bool | None:
-        assert isinstance(buffer, Page)  # noqa: S101  for the type checker: get_buffer makes nothing else
+        assert isinstance(buffer, BoundedOutput)  # noqa: S101  for the type checker: get_buffer makes nothing else
         value = self.expression.evaluate(context)
         if not isinstance(value, str):
             buffer.check_room(size_of(value, MAX_OUTPUT))
@@ -150,7 +150,7 @@ def compiled(source: str, *, is_html: bool) -> BoundTemplate:
     return template
 
 
-def run(template: BoundTemplate, payload: dict[str, Any], allowance: Allowance) -> str:
+def run(template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance) -> str:
     budget = Budget(template, payload, allowance)
     page = budget.get_buffer()
     template.render_with_context(budget, page)

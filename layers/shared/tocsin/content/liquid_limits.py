@@ -36,7 +36,7 @@ class Refused(Error):
     """The template asks for more than it may. The message names no value, so it can be shown and logged."""
 
 
-class Allowance:
+class RenderAllowance:
     """What one message may use up in all its parts together: time, of which some may be used up, and what its filters make."""
 
     def __init__(self, payload: dict[str, Any], *, used_seconds: float = 0.0) -> None:
@@ -68,7 +68,7 @@ class Budget(Context):
 
     __slots__ = ("_iterations", "allowance")
 
-    def __init__(self, template: BoundTemplate, payload: dict[str, Any], allowance: Allowance) -> None:
+    def __init__(self, template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance) -> None:
         super().__init__(template.env, globals=payload, template=template)
         # Without the library's `now` and `today`: a retried message must read as it did the first time.
         self.scope = ReadOnlyChainMap(self.locals, self.globals)
@@ -109,14 +109,16 @@ class Budget(Context):
             raise Refused(f"it loops more than {MAX_ITERATIONS} times")
 
     def get_buffer(self, buf: TextIO | None = None) -> StringIO:
-        return Page(self.allowance, buf.size, buf.last) if isinstance(buf, Page) else Page(self.allowance)
+        return (
+            BoundedOutput(self.allowance, buf.size, buf.last) if isinstance(buf, BoundedOutput) else BoundedOutput(self.allowance)
+        )
 
 
-class Page(StringIO):
+class BoundedOutput(StringIO):
     """What has been written so far, by this block and the blocks around it: how much, and at last what (two characters
     or more)."""
 
-    def __init__(self, allowance: Allowance, size: int = 0, last: str = "") -> None:
+    def __init__(self, allowance: RenderAllowance, size: int = 0, last: str = "") -> None:
         super().__init__()
         self.allowance, self.size, self.last = allowance, size, last
         allowance.spend(1)

@@ -27,7 +27,7 @@ class Draft:
     variables: list[str] = field(default_factory=list)
 
 
-class Unusable(Exception):
+class UnusableTemplate(Exception):
     """The template could not be rendered safely: where (a JSON pointer) and why, for each fault. Its author corrects it."""
 
     def __init__(self, faults: list[tuple[str, str]]) -> None:
@@ -43,11 +43,11 @@ class TooManyLocales(Exception):
 
 
 def publish(conn: Connection[Any], actor: Actor, draft: Draft, *, created_by: UUID) -> TemplateRow:
-    """The new version, from now on the active one. Raises Unusable and TooManyLocales."""
+    """The new version, from now on the active one. Raises UnusableTemplate and TooManyLocales."""
     from tocsin.content.templates import problems_of  # noqa: PLC0415 - slow to import, and only this needs it
 
     if faults := problems_of(draft.channel, draft.subject, draft.body, draft.text, draft.variables):
-        raise Unusable(faults)
+        raise UnusableTemplate(faults)
     with tenant_transaction(conn, actor.tenant_id):
         others = templates.count_other_locales(conn, actor.tenant_id, draft.name, draft.channel, draft.locale)
         if others >= MAX_LOCALES:

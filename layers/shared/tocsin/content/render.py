@@ -1,4 +1,4 @@
-"""Wordings: a template's words for a payload, from wherever the template comes. The engine is slow to import, so only on use."""
+"""Render: a template's words for a payload, from wherever the template comes. The engine is slow to import, so only on use."""
 
 from dataclasses import replace
 from typing import Any

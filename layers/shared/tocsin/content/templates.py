@@ -16,7 +16,7 @@ from tocsin.content.html_to_text import html_to_text
 from tocsin.content.html_tokens import Piece, TooManyAttributes, pieces
 from tocsin.content.liquid import compiled, marks, run
 from tocsin.content.liquid_cache import Cache
-from tocsin.content.liquid_limits import Allowance, Refused
+from tocsin.content.liquid_limits import Refused, RenderAllowance
 from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable
 from tocsin.foundation.text import one_line
 
@@ -26,7 +26,7 @@ MAX_VARIABLES = 100
 MAX_CACHED = 64
 MAX_CACHED_MARKS = 128 * 1024  # characters between {{ and }} of all that are kept; about 40 MB at worst
 
-Problem = tuple[str, str]  # a JSON pointer and a message
+TemplateProblem = tuple[str, str]  # a JSON pointer and a message
 
 _WITH_SUBJECT = {"email", "push", "in_app"}
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -68,7 +68,7 @@ def render(template: Template, payload: dict[str, Any], *, used_seconds: float =
     except Refused as refused:
         raise Unrenderable(f"the template: {refused}") from None
     try:
-        allowance = Allowance(payload, used_seconds=used_seconds)
+        allowance = RenderAllowance(payload, used_seconds=used_seconds)
     except Refused as refused:
         raise Unrenderable(str(refused)) from None
     fill = partial(_filled, payload=payload, allowance=allowance)
@@ -86,7 +86,7 @@ def render(template: Template, payload: dict[str, Any], *, used_seconds: float =
     return Content(title, body, "")
 
 
-def problems_of(channel: str, subject: str | None, body: str, text: str | None, variables: list[str]) -> list[Problem]:
+def problems_of(channel: str, subject: str | None, body: str, text: str | None, variables: list[str]) -> list[TemplateProblem]:
     """What keeps these sources from becoming a template; one message for each part that is wrong."""
     problems = _problems_of_parts(channel, subject, text)
     sources = (("subject", subject, MAX_SUBJECT), ("body", body, MAX_SOURCE), ("text", text, MAX_SOURCE))
@@ -114,7 +114,7 @@ def _compiled(template: Template) -> tuple[_Compiled, int]:
 _CACHE: Cache[Template, _Compiled] = Cache(most=MAX_CACHED, most_weight=MAX_CACHED_MARKS)
 
 
-def _checked(page: str, allowance: Allowance) -> Iterator[Piece]:
+def _checked(page: str, allowance: RenderAllowance) -> Iterator[Piece]:
     try:
         for piece in html_safety.checked(pieces(page)):
             allowance.spend(3)
@@ -123,7 +123,7 @@ def _checked(page: str, allowance: Allowance) -> Iterator[Piece]:
         raise Unrenderable(f"the body: {refused}") from None
 
 
-def _filled(part: str, template: BoundTemplate, *, payload: dict[str, Any], allowance: Allowance) -> str:
+def _filled(part: str, template: BoundTemplate, *, payload: dict[str, Any], allowance: RenderAllowance) -> str:
     try:
         words = run(template, payload, allowance)
     except Refused as refused:
@@ -145,7 +145,7 @@ def _is_html(channel: str, part: str) -> bool:
     return channel == "email" and part == "body"
 
 
-def _problems_of_parts(channel: str, subject: str | None, text: str | None) -> list[Problem]:
+def _problems_of_parts(channel: str, subject: str | None, text: str | None) -> list[TemplateProblem]:
     problems = []
     if channel in _WITH_SUBJECT and subject is None:
         problems.append(("/subject", f"is required for the channel {channel}"))
@@ -170,7 +170,7 @@ def _problem_of_source(part: str, source: str, limit: int, *, is_html: bool) -> 
     return html_safety.problem_of(source) if is_html else None
 
 
-def _problems_of_variables(variables: list[str]) -> list[Problem]:
+def _problems_of_variables(variables: list[str]) -> list[TemplateProblem]:
     if len(variables) > MAX_VARIABLES:
         return [("/variables", f"names {len(variables)} variables; at most {MAX_VARIABLES} are allowed")]
     wrong = [

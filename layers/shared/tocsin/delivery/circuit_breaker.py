@@ -22,7 +22,7 @@ FIRST_LOT, SWEPT_LOT = 500, 1_000  # of what waits for a lane that has reopened
 _FAILING = (FailureClass.TRANSIENT, FailureClass.AMBIGUOUS)
 
 
-def tend_lanes(conn: Connection[Any], sends: list[tuple[str, Delivery, Outcome]], seen: dict[str, Lane]) -> list[Cursor[Due]]:
+def update_lanes(conn: Connection[Any], sends: list[tuple[str, Delivery, Outcome]], seen: dict[str, Lane]) -> list[Cursor[Due]]:
     """Close the lanes that were told to slow down or stop, count failures, open what let us through. `seen`: as they were before.
 
     Returns what waited for a lane and is due now. Comes after the settlements, so that this batch waits for nothing itself.
@@ -30,11 +30,11 @@ def tend_lanes(conn: Connection[Any], sends: list[tuple[str, Delivery, Outcome]]
     outcomes: dict[str, list[tuple[Delivery, Outcome]]] = {name: [] for name, lane in seen.items() if lane.is_ours}
     for name, delivery, outcome in sends:
         outcomes.setdefault(name, []).append((delivery, outcome))
-    due = [_tend_lane(conn, name, outcomes[name], seen.get(name)) for name in sorted(outcomes)]
+    due = [_update_lane(conn, name, outcomes[name], seen.get(name)) for name in sorted(outcomes)]
     return [cursor for cursor in due if cursor is not None]
 
 
-def _tend_lane(
+def _update_lane(
     conn: Connection[Any], name: str, outcomes: list[tuple[Delivery, Outcome]], seen: Lane | None
 ) -> Cursor[Due] | None:
     failures = [outcome for _, outcome in outcomes if isinstance(outcome, Failure)]

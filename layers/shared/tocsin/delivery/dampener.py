@@ -1,4 +1,4 @@
-"""Dampening: how much one person is told. Decided on what the log says while the person's lock is held, in order. Pure."""
+"""The dampener: how much one person is told. Decided on what the log says while the person's lock is held, in order. Pure."""
 
 from collections import Counter
 from dataclasses import dataclass

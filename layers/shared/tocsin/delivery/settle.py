@@ -10,7 +10,7 @@ from psycopg import Connection
 
 from tocsin.channels.outcomes import Accepted, Failure
 from tocsin.delivery import settlement
-from tocsin.delivery.circuit_breaker import tend_lanes
+from tocsin.delivery.circuit_breaker import update_lanes
 from tocsin.delivery.prepare import Policy
 from tocsin.delivery.send import Sent
 from tocsin.feedback import refusals, sandbox
@@ -67,7 +67,7 @@ def _record(
         if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
             outbox.hurry_answered(conn, waiting)
         _apply_refusals(conn, sent)
-        due = tend_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in sent], lanes)
+        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in sent], lanes)
     woken = [one for cursor in due for one in cursor]
     _keep_proof(conn, sent, ours={row[0] for row in settled})
     return woken

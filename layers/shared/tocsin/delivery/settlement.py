@@ -1,4 +1,4 @@
-"""Settling: how each decision of the gate and each outcome of a send is to be recorded. Pure, but for the jitter."""
+"""Settlements: how each decision of the gate and each outcome of a send is to be recorded. Pure, but for the jitter."""
 
 import random
 from datetime import timedelta
@@ -10,7 +10,7 @@ from tocsin.foundation import work_queue
 from tocsin.store.attempts import CUT_OFF
 from tocsin.store.rows import Delivery, Opened, Settlement
 
-LONGEST_SPREAD = timedelta(minutes=1)
+LONGEST_JITTER = timedelta(minutes=1)
 _DOUBT = "an earlier attempt may have arrived"
 
 
@@ -55,8 +55,8 @@ def of_decision(one: Delivery, decision: gate.End | gate.Proven | gate.AwaitEvid
             )
         case gate.Defer(reason, until, waits_for):
             wait = until - one.work.claimed_at
-            spread = min(wait / 10, LONGEST_SPREAD) * random.random()  # noqa: S311 - not all at once when the lane reopens
-            return defer(one, reason, wait + spread, waits_for=waits_for)
+            jitter = min(wait / 10, LONGEST_JITTER) * random.random()  # noqa: S311 - not all at once when the lane reopens
+            return defer(one, reason, wait + jitter, waits_for=waits_for)
 
 
 def of_outcome(
@@ -180,7 +180,7 @@ def _retry(one: Delivery, attempt: Opened, failure: Failure, *, provider: str) -
         one.work.retry_backoff,
         timedelta(milliseconds=one.work.retry_base_ms),
         attempt.attempt_count,
-        spread=random.uniform(-1, 1),  # noqa: S311 - spreads retries, guards nothing
+        jitter=random.uniform(-1, 1),  # noqa: S311 - spreads retries, guards nothing
         retry_after=failure.retry_after,
     )
     delay = _at_most(one, delay)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-Entry = dict[str, Any]
+TimelineEntry = dict[str, Any]
 
 # What happened in one instant is told in this order; attempts stand in between, by their numbers.
 _PLANNED, _DEFERRED, _WAITING, _ENDED, _HEARD = 1, 100_000, 100_001, 100_002, 100_003
@@ -22,7 +22,7 @@ def timeline(
     routes: list[dict[str, Any]],
     attempts: list[dict[str, Any]],
     events: Sequence[dict[str, Any]] = (),
-) -> list[Entry]:
+) -> list[TimelineEntry]:
     entries = [
         _entry(record["accepted_at"], "accepted", f"by {record['producer']}"),
         *([_entry(record["cancelled_at"], "cancel_asked", "")] if record["cancelled_at"] else []),
@@ -36,11 +36,11 @@ def timeline(
     return sorted(entries, key=lambda entry: (entry["at"], entry["order"]))
 
 
-def shown(entries: list[Entry]) -> list[Entry]:
+def shown(entries: list[TimelineEntry]) -> list[TimelineEntry]:
     return [{key: value for key, value in entry.items() if key != "order"} for entry in entries]
 
 
-def _of_route(route: dict[str, Any]) -> list[Entry]:
+def _of_route(route: dict[str, Any]) -> list[TimelineEntry]:
     route_id = route["route_id"]
     because = f" ({route['audience_reason']})" if route["audience_reason"] else ""
     planned = f"{route['channel']} to {route['recipient_ref']}{because}"
@@ -66,7 +66,7 @@ def _why(route: dict[str, Any]) -> str:
     return f"{route['reason']}; an earlier attempt may have arrived" if route["may_have_arrived"] else str(route["reason"])
 
 
-def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
+def _of_attempt(attempt: dict[str, Any]) -> list[TimelineEntry]:
     name = f"attempt {attempt['attempt_no']} by {attempt['provider']}"
     entries = [_entry(attempt["started_at"], "attempt_opened", name, attempt["route_id"], order=2 * attempt["attempt_no"])]
     if attempt["outcome"]:
@@ -80,11 +80,11 @@ def _of_attempt(attempt: dict[str, Any]) -> list[Entry]:
     return entries
 
 
-def _of_event(event: dict[str, Any]) -> Entry:
+def _of_event(event: dict[str, Any]) -> TimelineEntry:
     """When it happened by the provider's own clock, in whatever order we heard of it."""
     detail = f": {event['detail']}" if event["detail"] else ""
     return _entry(event["occurred_at"], f"provider_{event['kind']}", event["provider"] + detail, event["route_id"], order=_HEARD)
 
 
-def _entry(at: datetime, what: str, reason: str, route_id: str | None = None, *, order: int = 0) -> Entry:
+def _entry(at: datetime, what: str, reason: str, route_id: str | None = None, *, order: int = 0) -> TimelineEntry:
     return {"at": at, "what": what, "reason": reason, "route_id": route_id, "order": order}

@@ -12,7 +12,7 @@ from psycopg import Connection
 
 from tocsin.foundation import deadlines, outages, secrets
 from tocsin.foundation.deadlines import BoundedConnection
-from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.foundation.settings import Settings
 
@@ -42,12 +42,12 @@ def connect_in_time(config: Settings) -> Connection[Any]:
     except TimeoutError as error:
         if not made.cancel():
             return made.result()  # it came in the last moment
-        raise DatabaseUnavailable(Reason.TIMEOUT) from error
+        raise DatabaseUnavailable(OutageReason.TIMEOUT) from error
     except psycopg.Error as error:
-        raise DatabaseUnavailable(reason_of(error) or Reason.LOST) from error
+        raise DatabaseUnavailable(reason_of(error) or OutageReason.LOST) from error
 
 
-def reason_of(error: psycopg.Error) -> Reason | None:
+def reason_of(error: psycopg.Error) -> OutageReason | None:
     """Why the database is unavailable; None when it is not, and the statement was at fault."""
     if error.sqlstate:
         return outages.by_state(error.sqlstate)
@@ -86,6 +86,6 @@ def _read_secret(arn: str) -> tuple[str, str]:
         secret = json.loads(secrets.read(arn))
         return str(secret["username"]), str(secret["password"])
     except SecretUnavailable as error:  # what keeps the password from us keeps the database from us
-        raise DatabaseUnavailable(Reason.SECRET) from error.__cause__
+        raise DatabaseUnavailable(OutageReason.SECRET) from error.__cause__
     except (ValueError, TypeError, KeyError) as error:
-        raise DatabaseUnavailable(Reason.SECRET) from error
+        raise DatabaseUnavailable(OutageReason.SECRET) from error

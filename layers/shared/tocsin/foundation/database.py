@@ -13,7 +13,7 @@ from psycopg.pq import TransactionStatus
 
 from tocsin.foundation import deadlines
 from tocsin.foundation.connecting import connect_in_time, reason_of
-from tocsin.foundation.outages import DatabaseUnavailable, Reason
+from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.foundation.settings import settings
 
 # psycopg reads statements above 4096 bytes anew each time, which takes up to 0.2 ms of ours.
@@ -22,7 +22,7 @@ _STALE_AFTER = 240.0  # seconds idle before the connection is tried before use
 _TRIED_FOR = 2.0  # seconds
 _INSISTS_FOR = 6.0  # seconds for each try: above the worker's lock_timeout, and short enough for another try
 _REPEATABLE = (errors.DeadlockDetected, errors.SerializationFailure)
-_ELSEWHERE = (Reason.READ_ONLY, Reason.DISK_FULL)  # the next connection may find another server, as after a failover
+_ELSEWHERE = (OutageReason.READ_ONLY, OutageReason.DISK_FULL)  # the next connection may find another server, as after a failover
 
 Result = TypeVar("Result")
 
@@ -40,10 +40,10 @@ def run(work: Callable[[Connection[Any]], Result]) -> Result:
             return work(conn)
         except _REPEATABLE as error:
             if trial == 3:
-                raise DatabaseUnavailable(Reason.LOCKED) from error
+                raise DatabaseUnavailable(OutageReason.LOCKED) from error
             time.sleep(random.uniform(0.01, 0.05) * (trial + 1))  # noqa: S311 - spreads rivals, guards nothing
         except psycopg.Error as error:
-            reason = reason_of(error) or (Reason.LOST if conn.closed else None)
+            reason = reason_of(error) or (OutageReason.LOST if conn.closed else None)
             if reason is None:
                 raise
             died = conn.closed

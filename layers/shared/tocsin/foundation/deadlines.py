@@ -60,7 +60,7 @@ def within(seconds: float) -> Iterator[None]:
         _ends_at.reset(token)
 
 
-def heeding(handler: Callable[[Any, Any], Answer]) -> Callable[[Any, Any], Answer]:
+def keeping_time(handler: Callable[[Any, Any], Answer]) -> Callable[[Any, Any], Answer]:
     """The handler, with a deadline just before its function's own."""
 
     @wraps(handler)

@@ -1,4 +1,4 @@
-"""Sealing stored secrets with the installation's key: AES-256-GCM in KMS, bound to tenant and purpose by their context."""
+"""Encryption of stored secrets with the installation's key: AES-256-GCM in KMS, bound to tenant and purpose by their context."""
 
 from uuid import UUID
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Reason(StrEnum):
+class OutageReason(StrEnum):
     NAME_RESOLUTION = "name_resolution"  # its name leads nowhere
     REFUSED = "refused"  # nobody listens there
     UNREACHABLE = "unreachable"  # no route leads there
@@ -27,7 +27,7 @@ class Reason(StrEnum):
 class DatabaseUnavailable(Exception):
     """Postgres cannot be used just now, for this reason. HTTP doors answer 503, queue doors leave the message on the queue."""
 
-    def __init__(self, reason: Reason) -> None:
+    def __init__(self, reason: OutageReason) -> None:
         super().__init__(str(reason))
         self.reason = reason
 
@@ -39,69 +39,69 @@ class DatabaseUnavailable(Exception):
 
 # By SQLSTATE: the first beginning that fits. What is in no line is no outage but a mistake of ours.
 _BY_STATE = (
-    ("08", Reason.LOST),
-    ("25006", Reason.READ_ONLY),
-    ("25P03", Reason.LOST),  # idle in a transaction for too long
-    ("25P04", Reason.TIMEOUT),
-    ("28P01", Reason.PASSWORD),
-    ("28", Reason.NOT_ALLOWED),
-    ("3D000", Reason.NO_DATABASE),
-    ("40", Reason.LOCKED),  # a deadlock, again and again
-    ("53100", Reason.DISK_FULL),
-    ("53300", Reason.TOO_MANY_CONNECTIONS),
-    ("53", Reason.OUT_OF_RESOURCES),
-    ("55P03", Reason.LOCKED),
-    ("57014", Reason.TIMEOUT),
-    ("57P01", Reason.SHUTTING_DOWN),
-    ("57P03", Reason.STARTING_UP),
-    ("57P04", Reason.NO_DATABASE),
-    ("57", Reason.LOST),
-    ("58", Reason.STORAGE),
+    ("08", OutageReason.LOST),
+    ("25006", OutageReason.READ_ONLY),
+    ("25P03", OutageReason.LOST),  # idle in a transaction for too long
+    ("25P04", OutageReason.TIMEOUT),
+    ("28P01", OutageReason.PASSWORD),
+    ("28", OutageReason.NOT_ALLOWED),
+    ("3D000", OutageReason.NO_DATABASE),
+    ("40", OutageReason.LOCKED),  # a deadlock, again and again
+    ("53100", OutageReason.DISK_FULL),
+    ("53300", OutageReason.TOO_MANY_CONNECTIONS),
+    ("53", OutageReason.OUT_OF_RESOURCES),
+    ("55P03", OutageReason.LOCKED),
+    ("57014", OutageReason.TIMEOUT),
+    ("57P01", OutageReason.SHUTTING_DOWN),
+    ("57P03", OutageReason.STARTING_UP),
+    ("57P04", OutageReason.NO_DATABASE),
+    ("57", OutageReason.LOST),
+    ("58", OutageReason.STORAGE),
 )
 
 # By what libpq and psycopg say where no SQLSTATE reaches us, as while connecting: the first words that occur.
 _BY_WORDS = (
-    ("failed to resolve host", Reason.NAME_RESOLUTION),
-    ("could not translate host name", Reason.NAME_RESOLUTION),
-    ("password authentication failed", Reason.PASSWORD),
-    ("no password supplied", Reason.PASSWORD),
-    ("has no credentials for the role", Reason.PASSWORD),  # RDS Proxy
-    ("no encryption", Reason.TLS),  # no line of pg_hba.conf takes a connection without it
-    ("ssl off", Reason.TLS),
-    ("pg_hba.conf", Reason.NOT_ALLOWED),
-    ("not permitted to log in", Reason.NOT_ALLOWED),
-    ("permission denied for database", Reason.NOT_ALLOWED),
-    ("too many clients", Reason.TOO_MANY_CONNECTIONS),
-    ("too many connections", Reason.TOO_MANY_CONNECTIONS),
-    ("remaining connection slots", Reason.TOO_MANY_CONNECTIONS),
-    ("waiting to acquire database connection", Reason.TOO_MANY_CONNECTIONS),  # RDS Proxy
-    ("starting up", Reason.STARTING_UP),
-    ("not yet accepting connections", Reason.STARTING_UP),
-    ("not accepting connections", Reason.STARTING_UP),
-    ("in recovery mode", Reason.STARTING_UP),
-    ("shutting down", Reason.SHUTTING_DOWN),
-    ("terminating connection", Reason.SHUTTING_DOWN),
-    ("certificate", Reason.TLS),
-    ("does not support ssl", Reason.TLS),
-    ("ssl error", Reason.TLS),
-    ("connection refused", Reason.REFUSED),
-    ("no route to host", Reason.UNREACHABLE),
-    ("network is unreachable", Reason.UNREACHABLE),
-    ("timeout expired", Reason.TIMEOUT),
-    ("timed out", Reason.TIMEOUT),
-    ("timed-out", Reason.TIMEOUT),
+    ("failed to resolve host", OutageReason.NAME_RESOLUTION),
+    ("could not translate host name", OutageReason.NAME_RESOLUTION),
+    ("password authentication failed", OutageReason.PASSWORD),
+    ("no password supplied", OutageReason.PASSWORD),
+    ("has no credentials for the role", OutageReason.PASSWORD),  # RDS Proxy
+    ("no encryption", OutageReason.TLS),  # no line of pg_hba.conf takes a connection without it
+    ("ssl off", OutageReason.TLS),
+    ("pg_hba.conf", OutageReason.NOT_ALLOWED),
+    ("not permitted to log in", OutageReason.NOT_ALLOWED),
+    ("permission denied for database", OutageReason.NOT_ALLOWED),
+    ("too many clients", OutageReason.TOO_MANY_CONNECTIONS),
+    ("too many connections", OutageReason.TOO_MANY_CONNECTIONS),
+    ("remaining connection slots", OutageReason.TOO_MANY_CONNECTIONS),
+    ("waiting to acquire database connection", OutageReason.TOO_MANY_CONNECTIONS),  # RDS Proxy
+    ("starting up", OutageReason.STARTING_UP),
+    ("not yet accepting connections", OutageReason.STARTING_UP),
+    ("not accepting connections", OutageReason.STARTING_UP),
+    ("in recovery mode", OutageReason.STARTING_UP),
+    ("shutting down", OutageReason.SHUTTING_DOWN),
+    ("terminating connection", OutageReason.SHUTTING_DOWN),
+    ("certificate", OutageReason.TLS),
+    ("does not support ssl", OutageReason.TLS),
+    ("ssl error", OutageReason.TLS),
+    ("connection refused", OutageReason.REFUSED),
+    ("no route to host", OutageReason.UNREACHABLE),
+    ("network is unreachable", OutageReason.UNREACHABLE),
+    ("timeout expired", OutageReason.TIMEOUT),
+    ("timed out", OutageReason.TIMEOUT),
+    ("timed-out", OutageReason.TIMEOUT),
 )
 
 
-def by_state(sqlstate: str) -> Reason | None:
+def by_state(sqlstate: str) -> OutageReason | None:
     """The reason, or None when the statement was at fault and not the database."""
     return next((reason for beginning, reason in _BY_STATE if sqlstate.startswith(beginning)), None)
 
 
-def by_words(message: str) -> Reason:
+def by_words(message: str) -> OutageReason:
     said = message.lower()
     if "database" in said and "does not exist" in said:
-        return Reason.NO_DATABASE
+        return OutageReason.NO_DATABASE
     if "role" in said and "does not exist" in said:
-        return Reason.NOT_ALLOWED
-    return next((reason for words, reason in _BY_WORDS if words in said), Reason.LOST)
+        return OutageReason.NOT_ALLOWED
+    return next((reason for words, reason in _BY_WORDS if words in said), OutageReason.LOST)

@@ -39,6 +39,28 @@ class Nudge:
         return json.dumps(said if self.due else said | {"fanout": True}, separators=(",", ":"))
 
 
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What a nudge says to whom it wakes."""
+
+    ids: list[UUID]
+    events_wait: bool = False
+
+
+class UnreadableNudge(ValueError):
+    """A message that is no nudge of ours. The worker forgets it."""
+
+
+def read(body: str) -> Received:
+    try:
+        said = json.loads(body)
+        if said["v"] != 1:
+            raise UnreadableNudge("unknown version")
+        return Received([UUID(one) for one in said["ids"]], said.get("fanout") is True)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise UnreadableNudge(type(error).__name__) from error
+
+
 def nudge(
     due: Iterable[Due], *, delay: timedelta = timedelta(0), most_per_tenant: int | None = None, patient: bool = False
 ) -> list[Due]:

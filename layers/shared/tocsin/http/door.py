@@ -26,7 +26,7 @@ from tocsin.http import parameters, problems
 from tocsin.http.problems import Problem
 from tocsin.store import users
 
-Event = dict[str, Any]
+LambdaEvent = dict[str, Any]
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 log = Logger()
@@ -149,12 +149,14 @@ def nowhere(request: Request) -> Response:
     raise problems.not_found("resource")
 
 
-def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] = nowhere) -> Callable[[Event, Any], Event]:
+def door(
+    endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] = nowhere
+) -> Callable[[LambdaEvent, Any], LambdaEvent]:
     """The Lambda handler that serves these endpoints. `otherwise` takes what no route matches."""
     by_route = {endpoint.route: endpoint for endpoint in endpoints}
 
-    @deadlines.heeding
-    def handler(event: Event, context: Any) -> Event:
+    @deadlines.keeping_time
+    def handler(event: LambdaEvent, context: Any) -> LambdaEvent:
         answer = _answered(event, by_route, otherwise)
         if event.get("requestContext", {}).get("http", {}).get("method") == "HEAD":
             answer.pop("body", None)
@@ -163,7 +165,7 @@ def door(endpoints: list[Endpoint], *, otherwise: Callable[[Request], Response] 
     return handler
 
 
-def _answered(event: Event, by_route: dict[str, Endpoint], otherwise: Callable[[Request], Response]) -> Event:
+def _answered(event: LambdaEvent, by_route: dict[str, Endpoint], otherwise: Callable[[Request], Response]) -> LambdaEvent:
     request_id = event.get("requestContext", {}).get("requestId", "")
     route = event.get("routeKey", "")
     try:
@@ -264,7 +266,7 @@ def _bearer(request: Request) -> str:
     return presented.strip() if scheme.lower() == "bearer" else ""
 
 
-def _request(event: Event, request_id: str) -> Request:
+def _request(event: LambdaEvent, request_id: str) -> Request:
     http = event.get("requestContext", {}).get("http", {})
     body = event.get("body") or ""
     raw = _decoded(body) if event.get("isBase64Encoded") else body.encode("utf-8", "surrogatepass")
@@ -297,17 +299,17 @@ def conditional(request: Request, response: Response) -> Response:
     return Response(304, None, headers) if tag in known or "*" in known else Response(response.status, written, headers)
 
 
-def _problem(problem: Problem, request_id: str) -> Event:
+def _problem(problem: Problem, request_id: str) -> LambdaEvent:
     headers = problem.headers | {"Content-Type": "application/problem+json"}
     return _answer(Response(problem.status, problem.body(request_id), headers), request_id)
 
 
-def _answer(response: Response, request_id: str) -> Event:
+def _answer(response: Response, request_id: str) -> LambdaEvent:
     """Nothing is kept by a cache or guessed at by a browser, unless the endpoint says so itself."""
     headers = {"X-Request-Id": request_id, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} | response.headers
     if response.body is not None:
         headers = {"Content-Type": "application/json"} | headers
-    answer: Event = {"statusCode": response.status, "headers": headers}
+    answer: LambdaEvent = {"statusCode": response.status, "headers": headers}
     if isinstance(response.body, bytes):
         answer |= {"body": base64.b64encode(response.body).decode(), "isBase64Encoded": True}
     elif isinstance(response.body, str):

@@ -34,7 +34,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class Admitted:
     notification_id: UUID
     accepted_at: datetime
     is_replay: bool
@@ -69,8 +69,8 @@ class NothingToSay:
     """There is no template, and no word in the payload that could stand for one."""
 
 
-Refused = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables | NothingToSay
-End = Accepted | Refused
+Refusal = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables | NothingToSay
+IntakeEnd = Admitted | Refusal
 
 
 def send_at_is_too_far(intent: Intent) -> bool:
@@ -79,7 +79,7 @@ def send_at_is_too_far(intent: Intent) -> bool:
 
 def accept(
     conn: Connection[Any], asked: list[Asked], *, sender: Sender, request_id: str, trace_id: str, window: timedelta
-) -> tuple[list[End], Allowance]:
+) -> tuple[list[IntakeEnd], Allowance]:
     """Accept each intent or say why not, in order; then nudge the workers. One round trip when every key is new."""
     rows = [_row(n, one) for n, one in enumerate(asked)]
     known: dict[str, records.Reservation] = {}
@@ -138,19 +138,19 @@ def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, r
     return {one.idempotency_key: one for one in found}
 
 
-def _end(asked: Asked, reserved: statements.Reserved, known: dict[str, records.Reservation]) -> End:
+def _end(asked: Asked, reserved: statements.Reserved, known: dict[str, records.Reservation]) -> IntakeEnd:
     if reserved.accepted_at is not None:
-        return Accepted(asked.notification_id, reserved.accepted_at, is_replay=False)
+        return Admitted(asked.notification_id, reserved.accepted_at, is_replay=False)
     first = known.get(asked.idempotency_key)
     if first is None:
         return _refusal(reserved)
     if first.request_fingerprint != asked.fingerprint:
         return KeyReused()
     # Our own id means that our first try had committed and only its answer was lost.
-    return Accepted(first.notification_id, first.accepted_at, is_replay=first.notification_id != asked.notification_id)
+    return Admitted(first.notification_id, first.accepted_at, is_replay=first.notification_id != asked.notification_id)
 
 
-def _refusal(reserved: statements.Reserved) -> Refused:
+def _refusal(reserved: statements.Reserved) -> Refusal:
     if reserved.unknown_user_ids:
         return UnknownUsers(reserved.unknown_user_ids)
     if reserved.unknown_template:

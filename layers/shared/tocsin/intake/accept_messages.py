@@ -15,12 +15,12 @@ from tocsin.foundation.fields import MAX_BODY, errors_of
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import (
-    Accepted,
+    Admitted,
     Asked,
     KeyReused,
     MissingVariables,
     NothingToSay,
-    Refused,
+    Refusal,
     UnknownTemplate,
     UnknownUsers,
     accept,
@@ -78,7 +78,7 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
             return "duplicate" if recorded.is_duplicate else "accepted"
         asked = _asked(fields, entry_id)
         (end,), _ = accept(conn, [asked], sender=sender, request_id=entry.id, trace_id="", window=defaults.window)
-        if isinstance(end, Accepted):
+        if isinstance(end, Admitted):
             return "duplicate" if end.is_replay else "accepted"
         raise _refused(end, fields)
     except Malformed as problem:
@@ -88,7 +88,7 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
         return "malformed"
 
 
-def _refused(end: Refused, fields: dict[str, Any]) -> Malformed:
+def _refused(end: Refusal, fields: dict[str, Any]) -> Malformed:
     match end:
         case KeyReused():
             return Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)

@@ -33,7 +33,7 @@ def _is_json(media_type: str) -> str:
     return media_type
 
 
-Attribute = Annotated[ExternalId, AfterValidator(_plain)]
+EventAttribute = Annotated[ExternalId, AfterValidator(_plain)]
 People = Annotated[list[ExternalId], Field(max_length=MAX_NAMED)]
 
 
@@ -60,8 +60,8 @@ class CloudEvent(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     specversion: Literal["1.0"]
-    id: Attribute
-    source: Attribute
+    id: EventAttribute
+    source: EventAttribute
     type: Annotated[Name, AfterValidator(_plain)]
     time: Moment | None = None
     datacontenttype: Annotated[str, AfterValidator(_is_json)] | None = None

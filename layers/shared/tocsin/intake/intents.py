@@ -28,7 +28,7 @@ def _link(url: str | None) -> str | None:
 Email = Annotated[str, AfterValidator(addresses.email)]
 Phone = Annotated[str, AfterValidator(addresses.phone)]
 Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
-Channel = Literal["email", "sms", "push", "in_app"]
+ChannelName = Literal["email", "sms", "push", "in_app"]
 
 
 class UsersAudience(Closed):
@@ -94,7 +94,7 @@ class Intent(Closed):
         UsersAudience | AddressAudience | TenantAudience | ThreadAudience | ScopeAudience, Field(discriminator="kind")
     ]
     payload: Payload
-    channels: Annotated[list[Channel], Field(min_length=1), AfterValidator(unique)] | None = None
+    channels: Annotated[list[ChannelName], Field(min_length=1), AfterValidator(unique)] | None = None
     template: Name | None = None
     thread: Thread | None = None
     priority: Literal["low", "normal", "high", "critical"] | None = None

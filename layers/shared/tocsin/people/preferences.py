@@ -18,7 +18,7 @@ _ABOUT_DISTURBING = ("frequency_cap", "quiet_hours_start", "timezone")
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class PreferenceChange:
     """The whole rule: what is not named goes back to its default. A rule for a type leaves `enabled` to the channel's rule."""
 
     enabled: bool | None = None
@@ -45,7 +45,7 @@ def check_window(start: time | None, end: time | None) -> None:
 
 
 def prefer(
-    conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str, wishes: Wishes
+    conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str, wishes: PreferenceChange
 ) -> Preference:
     """Write the whole rule; without a type, for all that has no rule of its own. Raises Inapplicable."""
     check_window(wishes.quiet_hours_start, wishes.quiet_hours_end)

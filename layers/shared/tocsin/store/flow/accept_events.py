@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class Inserted:
     """The answer to one event, in the order of the request. recorded_at None: it was known before."""
 
     n: int
@@ -29,9 +29,9 @@ def insert_unless_known(
     trace_id: str,
     rate_subject: str,
     rate_limit: int,
-) -> Cursor[Recorded]:
+) -> Cursor[Inserted]:
     """Take each event that is new to its source, and count them all; read the cursor after the commit."""
-    return conn.cursor(row_factory=class_row(Recorded)).execute(
+    return conn.cursor(row_factory=class_row(Inserted)).execute(
         """
         WITH event AS (
             SELECT *

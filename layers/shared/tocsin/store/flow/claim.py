@@ -106,8 +106,8 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
                templates.id, templates.name, templates.version, templates.locale, templates.subject, templates.body,
                templates.text,
                -- open attempt
-               telling.attempt_no, telling.started_at, telling.outcome, telling.provider,
-               telling.provider_message_id AS message_id
+               open_attempt.attempt_no, open_attempt.started_at, open_attempt.outcome, open_attempt.provider,
+               open_attempt.provider_message_id AS message_id
         FROM outbox
         JOIN records ON records.notification_id = outbox.notification_id
         JOIN routes ON routes.notification_id = outbox.notification_id AND routes.route_id = outbox.route_id
@@ -140,7 +140,7 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
               AND (attempts.outcome = 'accepted' OR outbox.attempt_open AND attempts.attempt_no = outbox.last_attempt_no)
             ORDER BY (attempts.outcome = 'accepted') DESC NULLS LAST
             LIMIT 1
-        ) AS telling ON outbox.last_attempt_no > 0
+        ) AS open_attempt ON outbox.last_attempt_no > 0
         WHERE outbox.id = ANY(%(ids)s) AND outbox.lease_token = %(lease_token)s AND outbox.source_kind = 'deliver'
         """,
         {"ids": ids, "lease_token": lease_token},

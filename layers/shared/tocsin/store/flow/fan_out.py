@@ -13,7 +13,7 @@ from tocsin.store.domain_events_processed import CONSUMER
 
 
 @dataclass(frozen=True, slots=True)
-class FannedOut:
+class FanOutStep:
     """Whether what we held was still ours and moved, the work that is now due, and how many events the cursor passed."""
 
     moved: bool
@@ -57,7 +57,7 @@ def fan_out(
     lease: timedelta = timedelta(0),
     page_of: UUID | None = None,
     after_user_id: UUID | None = None,
-) -> FannedOut:
+) -> FanOutStep:
     """Tell everyone who cares, and move on: inbox rows, subscriptions, records, routes and work in one statement.
 
     At the cursor, an event with `most` recipients or more tells nobody yet: it becomes work of its own, and the cursor goes on.
@@ -316,4 +316,4 @@ def fan_out(
         },
     ).fetchall()
     due = [Due(*row[:3]) for row in rows if row[0] is not None]
-    return FannedOut(bool(rows), due, sum(row[3] for row in rows))
+    return FanOutStep(bool(rows), due, sum(row[3] for row in rows))
