@@ -16,6 +16,7 @@ from tocsin.intake import cancel as cancelling
 from tocsin.intake.cancel import Cancelled, cancel
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store import outbox, routes
+from tocsin.store.flow import plan as statement
 
 PEOPLE = ["alice", "bob", "carol"]
 
@@ -73,8 +74,8 @@ def after_an_answer_was_lost(patch: pytest.MonkeyPatch, canceller: Action, desk:
 
 
 STEPS = {
-    "before its plan is made": before(routes, "plan"),
-    "when it is planned": after(routes, "plan"),
+    "before its plan is made": before(statement, "plan"),
+    "when it is planned": after(statement, "plan"),
     "when a delivery is claimed": before(gate, "decide"),
     "before the attempts are opened": before(deliver, "open_all"),
     "when the attempts are open": after(deliver, "open_all"),
@@ -130,7 +131,7 @@ def test_a_cancel_that_meets_the_planner_in_mid_transaction_is_kept(
         return crew.start(lambda: dispatch(planner, ids, worker(Desks(desk, pause=delivering))))
 
     with monkeypatch.context() as patch:
-        before(routes, "plan")(patch, planning, desk)
+        before(statement, "plan")(patch, planning, desk)
         threads = [start()] if planner_has_claimed else []
         if planner_has_claimed:
             planning.wait_until_reached()
