@@ -12,9 +12,11 @@ from tests.world import World
 from tocsin.access.key_format import SCOPES
 from tocsin.audience import fan_out
 from tocsin.channels.outcomes import Failure, FailureClass
-from tocsin.delivery import deliver
+from tocsin.delivery import open as opening
+from tocsin.delivery import settle
 from tocsin.foundation import work_queue
 from tocsin.http import door
+from tocsin.outbox import dispatch as dispatching
 
 EMAIL, PHONE, WORDS, TOKEN = "canary@private.example", "+14155550199", "canary-in-the-payload", "canary-device-token"
 CANARIES = (EMAIL, EMAIL.upper(), PHONE, PHONE[1:], WORDS, TOKEN)
@@ -99,10 +101,11 @@ def _everything_goes_through(world: World, api: Api, dispatch: Callable[[], None
 
 def test_the_ears_hear_every_logger_of_ours(ears: Callable[[], str]) -> None:
     doors = [module_of(door) for door in ("dispatch", "intake_queue", "sweep")]
-    for n, speaker in enumerate((deliver, fan_out, door, work_queue, *doors)):
+    speakers = (opening, settle, dispatching, fan_out, door, work_queue, *doors)
+    for n, speaker in enumerate(speakers):
         speaker.log.warning("said", extra={"canary": f"canary-{n}"})
 
-    assert all(f"canary-{n}" in ears() for n in range(7))
+    assert all(f"canary-{n}" in ears() for n in range(len(speakers)))
 
 
 def test_a_whole_day_leaves_no_canary_in_logs_metrics_and_queues(

@@ -284,7 +284,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     watch = Watch()
-    for module in ("tocsin.outbox.dispatch", "tocsin.delivery.send"):
+    for module in ("tocsin.outbox.dispatch", "tocsin.outbox.worker", "tocsin.delivery.send"):
         monkeypatch.setattr(f"{module}.time", watch)
     return watch
 
