@@ -43,6 +43,8 @@ def _import_of(function: str, code: str) -> Callable[[], float]:
         "AWS_DEFAULT_REGION": "eu-central-1",
         "POWERTOOLS_SERVICE_NAME": function,
         "POWERTOOLS_METRICS_NAMESPACE": "Tocsin",
+        "EMAIL_FROM": "bench@example.com",
+        "EMAIL_CONFIGURATION_SET": "bench",
     }
 
     def measure() -> float:
