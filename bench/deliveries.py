@@ -64,8 +64,8 @@ def claim(conn: Connection[Any], ids: list[UUID], token: UUID) -> list[Delivery]
     """With all that delivering needs, in one round trip."""
     with worker_round_trip(conn):
         leased, loaded = _claim(conn, ids, token), flow.load_deliveries(conn, ids, lease_token=token)
-    work = {one.id: one for one in leased}
-    return [Delivery(work[one], *parts) for one, *parts in loaded]
+    work = {one.id: one for one in leased.fetchall()}
+    return [Delivery(work[one[0]], *one[1:]) for one in loaded.fetchall()]
 
 
 def complete(conn: Connection[Any], claimed: list[Delivery], token: UUID) -> None:

@@ -1,7 +1,6 @@
 """The ways out: a tenant's own providers by priority, failover past those in trouble, and the breaker that passes them over."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -145,7 +144,7 @@ def test_a_push_goes_by_a_provider_that_knows_the_device(world: World, office: P
     ways.prepare(world.worker, {TENANT})
 
     def chosen(platform: str) -> str:
-        delivery = a_claim(tenant_id=TENANT, channel="push", device=replace(DEVICE, platform=platform))
+        delivery = a_claim(tenant_id=TENANT, channel="push", device=DEVICE._replace(platform=platform))
         return ways.serving(delivery)[0].channel.provider
 
     assert (chosen("fcm"), chosen("apns")) == ("fcm", "sns")

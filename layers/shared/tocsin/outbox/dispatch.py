@@ -142,7 +142,8 @@ def _take(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: b
         looked = outbox.choose_due(conn, worker.queue, limit=worker.batch_size, after=after) if worker.queue and after else None
     hold = replace(hold, troubled={lane.lane: lane for lane in troubled})
     place = {one: n for n, one in enumerate(ids)}
-    claimed = sorted([*leased, *(alone or [])], key=lambda one: place[one.id])  # whose turn it was
+    taken = leased.fetchall() + (alone.fetchall() if alone else [])
+    claimed = sorted(taken, key=lambda one: place[one.id])  # whose turn it was
     follows: list[Due] = []
     for kind in [*HANDLERS, *sorted({one.source_kind for one in claimed}.difference(HANDLERS))]:
         if work := [one for one in claimed if one.source_kind == kind]:
@@ -162,7 +163,7 @@ def _handle(conn: Connection[Any], kind: str, work: list[Work], loaded: Any, hol
         work = [one for one in work if one.claim_count <= MAX_CLAIMS]
     if handler.load and loaded is None:  # it came by another queue than its own
         loaded = handler.load(conn, [one.id for one in work], lease_token=hold.lease_token)
-    made, broken = _made(handler, work, {row[0]: row[1:] for row in loaded} if loaded else None)
+    made, broken = _made(handler, work, {row[0]: row[1:] for row in loaded.fetchall()} if loaded else None)
     if broken:
         _bury(conn, broken, hold, "orphaned", "what this work is about is not there, or cannot be read")
     return handler.handle(conn, made, hold) if made else []
