@@ -126,6 +126,29 @@ def test_a_kind_that_nobody_knows_does_not_keep_its_neighbours_waiting(world: Wo
     assert "trigger" in letter["failure_message"]
 
 
+def test_a_fault_of_ours_in_taking_work_apart_buries_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a column is forgotten: the work waits for the lease to end, and for a version that is right."""
+    world.add_user()
+    put_a_delivery(world)
+    wrong = replace(HANDLERS["deliver"], make=lambda work: work)
+    monkeypatch.setitem(HANDLERS, "deliver", wrong)  # type: ignore[arg-type]
+
+    with pytest.raises(TypeError):
+        world.dispatch()
+
+    assert (world.dead_letters(), world.route()["status"], world.count("outbox")) == ([], "pending", 1)
+
+
+@pytest.mark.parametrize("payload", [None, {}, {"event": "seven"}, {"event": [7]}, {"event": 7, "after": "nobody"}, ["event"]])
+def test_a_page_whose_payload_says_nothing_is_buried_with_it(payload: Any, world: World) -> None:
+    put(world, "fanout", payload=payload)
+
+    world.dispatch()
+
+    (letter,) = world.dead_letters()
+    assert (letter["failure_classification"], letter["payload"], world.count("outbox")) == ("orphaned", payload, 0)
+
+
 def test_the_sweep_has_work_buried_that_is_on_a_queue_nobody_serves(world: World) -> None:
     assert world.work_queue is not None
     queues = allowed(world, "queue")

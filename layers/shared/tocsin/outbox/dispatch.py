@@ -16,7 +16,7 @@ from tocsin.delivery.gate import MAX_CLAIMS
 from tocsin.foundation import work_queue
 from tocsin.foundation.database import worker_round_trip
 from tocsin.foundation.due import Due
-from tocsin.outbox.handlers import HANDLERS, Handler, of_queue
+from tocsin.outbox.handlers import HANDLERS, Handler, UnreadableWork, of_queue
 from tocsin.outbox.worker import BATCH_SIZE, Hold, Worker
 from tocsin.store import lanes, outbox
 from tocsin.store.flow.bury import bury
@@ -170,20 +170,24 @@ def _handle(conn: Connection[Any], kind: str, work: list[Work], loaded: Any, hol
 
 
 def _made(handler: Handler, work: list[Work], parts: dict[UUID, tuple[Any, ...]] | None) -> tuple[list[Any], list[Work]]:
-    """The work as its handler takes it, and what cannot be made so."""
+    """The work as its handler takes it, and what is about nothing that is there, or cannot be read. A fault of ours is neither:
+    it is raised, and the lease brings the work back."""
     made, broken = [], []
     for one in work:
+        if parts is not None and one.id not in parts:
+            broken.append(one)
+            continue
         try:
-            made.append(handler.make(one) if parts is None else handler.make(one, *parts[one.id]))
-        except (KeyError, TypeError, ValueError):
+            made.append(handler.make(one, *(parts[one.id] if parts else ())))
+        except UnreadableWork:
             broken.append(one)
     return made, broken
 
 
 def _bury(conn: Connection[Any], work: list[Work], hold: Hold, why: str, message: str, *, hint: str | None = None) -> None:
-    for one in work:
-        log.error("work buried", extra={"outbox_id": str(one.id), "kind": one.source_kind, "why": why})
-    bury(conn, [Buried(one.id, why, message, hint_for(hint or why)) for one in work], lease_token=hold.lease_token)
+    burials = [Buried(one.id, why, message, hint_for(hint or why)) for one in work]
+    for outbox_id in bury(conn, burials, lease_token=hold.lease_token):
+        log.error("work buried", extra={"outbox_id": str(outbox_id), "kind": work[0].source_kind, "why": why})
 
 
 def _own(worker: Worker, due: list[Due]) -> list[UUID]:

@@ -24,12 +24,17 @@ Load = Callable[..., Cursor[Any]]
 Handle = Callable[[Connection[Any], list[Any], Hold], list[Due]]
 
 
+class UnreadableWork(ValueError):
+    """A row whose payload says nothing that its handler understands. Whoever claimed it buries it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Handler:
     """How one kind of work is done.
 
     `load` reads what it needs beside the work itself, in the claim's round trip, and `make` puts the two together; without it
-    the work is all there is. `handle` carries a batch to its next recorded state and returns what is due after it.
+    the work is all there is. (What cannot be read is UnreadableWork.) `handle` carries a batch to its next recorded state and
+    returns what is due after it.
     What ended three workers is buried, with `poison` and the hint of that name, before it is handled; unless the handler judges
     for itself."""
 
@@ -62,8 +67,11 @@ def _fan_out(conn: Connection[Any], pages: list[Page], hold: Hold) -> list[Due]:
 
 def _page(work: Work) -> Page:
     payload = work.payload or {}
-    after = payload.get("after")
-    return Page(work.id, work.tenant_id, int(payload["event"]), UUID(after) if after else None)
+    try:
+        after = payload.get("after")
+        return Page(work.id, work.tenant_id, int(payload["event"]), UUID(after) if after else None)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableWork(type(error).__name__) from error
 
 
 def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> list[Due]:
