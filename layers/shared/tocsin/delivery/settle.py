@@ -42,7 +42,7 @@ def settle(
         woken[:] = _record(conn, settlements, sent, lanes, lease_token)
 
     insist(record)
-    if events := sandbox.events_of([_played(one) for one in sent if _is_sandboxed(one)], policy.sandbox_domain):
+    if events := sandbox.events_of(_played(sent), policy.sandbox_domain):
         insist(lambda conn: apply_events(conn, events))
     return woken
 
@@ -98,11 +98,15 @@ def _named(one: Delivery, attempt_no: int) -> tuple[UUID, str, int, int]:
     return one.record.notification_id, one.route.route_id, one.work.generation, attempt_no
 
 
-def _is_sandboxed(one: Sent) -> bool:
-    return one.ready.delivery.record.mode == "test" and isinstance(one.outcome, Accepted)
-
-
-def _played(one: Sent) -> sandbox.Played:
-    assert isinstance(one.outcome, Accepted)  # noqa: S101 - _is_sandboxed said so
-    named = Named(*_named(one.ready.delivery, one.attempt.attempt_no))
-    return sandbox.Played(one.ready.delivery.route.email, named, one.outcome.provider_message_id, one.attempt.started_at)
+def _played(sent: list[Sent]) -> list[sandbox.Played]:
+    """What the sandbox took."""
+    return [
+        sandbox.Played(
+            one.ready.delivery.route.email,
+            Named(*_named(one.ready.delivery, one.attempt.attempt_no)),
+            one.outcome.provider_message_id,
+            one.attempt.started_at,
+        )
+        for one in sent
+        if one.ready.delivery.record.mode == "test" and isinstance(one.outcome, Accepted)
+    ]
