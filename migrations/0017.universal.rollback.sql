@@ -1,4 +1,3 @@
-ALTER TABLE domain_events_processed RENAME COLUMN nudged_at TO hinted_at;
 ALTER TABLE outbox DROP COLUMN first_claimed_at;
 ALTER TABLE dead_letters
     DROP COLUMN queue, DROP COLUMN priority, DROP COLUMN payload, DROP COLUMN retry_backoff, DROP COLUMN retry_base_ms,

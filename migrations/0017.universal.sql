@@ -17,6 +17,3 @@ COMMENT ON COLUMN dead_letters.provider_code IS 'what the provider called the la
 COMMENT ON COLUMN dead_letters.first_attempt_at IS 'of a route: its first attempt; of other work: when a worker first took it on';
 
 ALTER TABLE outbox ADD COLUMN first_claimed_at timestamptz;
-
--- One word for the message that starts a worker.
-ALTER TABLE domain_events_processed RENAME COLUMN hinted_at TO nudged_at;

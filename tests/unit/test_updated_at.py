@@ -8,7 +8,7 @@ from tests.unit.source import ROOT, Module, modules, texts
 ALLOWED: dict[str, list[tuple[set[str], str]]] = {
     "domain_events_processed": [
         ({"claim_count", "lease_token", "leased_until"}, "a lease is no progress"),
-        ({"nudged_at"}, "the same"),
+        ({"hinted_at"}, "the same"),
     ],
     "lanes": [({"probe_until"}, "somebody tries the lane; its state is as it was")],
     "provider_configs": [({"tokens", "tokens_at"}, "the bucket is no part of what was configured")],

@@ -49,9 +49,9 @@ def ask_for_another_look(conn: Connection[Any]) -> bool:
     row = conn.execute(
         """
         UPDATE domain_events_processed AS processed
-        SET nudged_at = tocsin_now()
+        SET hinted_at = tocsin_now()
         WHERE consumer = %(consumer)s
-          AND (nudged_at IS NULL OR nudged_at <= tocsin_now() - interval '900 milliseconds')
+          AND (hinted_at IS NULL OR hinted_at <= tocsin_now() - interval '900 milliseconds')
           AND EXISTS (
               SELECT FROM domain_events
               WHERE (domain_events.txid, domain_events.id) > (processed.last_txid, processed.last_event_id))
