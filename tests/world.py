@@ -15,7 +15,7 @@ from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Message, Ways
 from tocsin.delivery.prepare import Policy
-from tocsin.foundation import strict_json
+from tocsin.foundation import notices, strict_json
 from tocsin.foundation.ids import uuid7
 from tocsin.intake import accept_intents
 from tocsin.intake.accept_intents import Asked
@@ -80,6 +80,7 @@ class World:
     def connect(self, role: str = "tocsin_worker") -> Connection[Any]:
         """A connection of one's own, for tests in which two meet."""
         conn = psycopg.connect(self.dsn(role), autocommit=True)
+        notices.listen(conn)
         conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [str(self.now)])
         self.extra.append(conn)
         return conn
@@ -207,4 +208,5 @@ class World:
     def _as(self, role: str) -> Connection[Any]:
         if role not in self._open:
             self._open[role] = psycopg.connect(self.dsn(role), autocommit=True)
+            notices.listen(self._open[role])
         return self._open[role]

@@ -25,6 +25,18 @@ CHAPTERS = {
     "asked": ("records", "notification_types", "domain_events", "event_routing", "domain_events_processed", "malformed_intents"),
     "work": ("outbox", "routes", "attempts", "dead_letters", "digests", "notification_email_log"),
     "seen": ("notifications", "notification_reads", "notification_threads", "watches", "preferences"),
+    "automation": (
+        "webhooks",
+        "webhook_deliveries",
+        "kv_entries",
+        "kv_usage",
+        "triggers",
+        "kv_trigger_details",
+        "dead_letter_trigger_details",
+        "trigger_handlers",
+        "reply_inboxes",
+        "abandoned_executions",
+    ),
     "sent": ("templates", "provider_configs", "lanes", "suppressions", "provider_events", "admin_system_events"),
 }
 OVERVIEW = "all"
@@ -60,6 +72,12 @@ LINKS = (
     Link("notifications", ("source_notification_id",), "records"),
     Link("templates", ("created_by",), "api_keys"),
     Link("suppressions", ("source_notification_id",), "records"),
+    Link("webhooks", ("created_by",), "api_keys"),
+    Link("outbox", ("id",), "webhook_deliveries"),
+    Link("outbox", ("reply_to",), "reply_inboxes"),
+    Link("abandoned_executions", ("notification_id", "route_id"), "routes"),
+    Link("reply_inboxes", ("notification_id",), "records"),
+    Link("dead_letters", ("trigger_id",), "triggers"),
     Link("provider_events", ("notification_id", "route_id", "generation", "attempt_no"), "attempts"),
 )
 

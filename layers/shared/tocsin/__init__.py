@@ -10,6 +10,8 @@ inbox         what a person sees and does
 feedback      what providers and readers say afterwards
 outbox        everything asynchronous: workers, and the sweep that starts them
 dead_letters  what automation gave up on
+webhooks      what a tenant's own systems are told of its notifications
+triggers      values that producers keep, and what their changes and dead letters set off
 access        who may do what, how much, and the record of it
 upkeep        the installation itself: schema, first keys, forgetting
 http          HTTP, and nothing of the domain

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from tocsin.foundation import deadlines, outages, secrets
+from tocsin.foundation import deadlines, notices, outages, secrets
 from tocsin.foundation.deadlines import BoundedConnection
 from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.foundation.secrets import SecretUnavailable
@@ -21,7 +21,7 @@ RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
 
 def connect(config: Settings) -> Connection[Any]:
     """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
-    return BoundedConnection.connect(
+    conn = BoundedConnection.connect(
         config.tocsin_database_url or "",
         **({} if config.tocsin_database_url else _address(config)),
         connect_timeout=3,
@@ -30,6 +30,8 @@ def connect(config: Settings) -> Connection[Any]:
         autocommit=True,
         prepare_threshold=2 if config.database_prepared else None,
     )
+    notices.listen(conn)
+    return conn
 
 
 def connect_in_time(config: Settings) -> Connection[Any]:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.pq import TransactionStatus
 
-from tocsin.foundation import deadlines
+from tocsin.foundation import deadlines, notices, work_queue
 from tocsin.foundation.connecting import connect_in_time, reason_of
 from tocsin.foundation.outages import DatabaseUnavailable, OutageReason
 from tocsin.foundation.settings import settings
@@ -22,6 +22,7 @@ _STALE_AFTER = 240.0  # seconds idle before the connection is tried before use
 _TRIED_FOR = 2.0  # seconds
 _INSISTS_FOR = 6.0  # seconds for each try: above the worker's lock_timeout, and short enough for another try
 _REPEATABLE = (errors.DeadlockDetected, errors.SerializationFailure)
+_MOST_NUDGES = 8  # to one tenant's workers for what one piece of work made due; they go on by themselves
 _ELSEWHERE = (OutageReason.READ_ONLY, OutageReason.DISK_FULL)  # the next connection may find another server, as after a failover
 
 Result = TypeVar("Result")
@@ -32,12 +33,15 @@ _last_used = 0.0
 
 def run(work: Callable[[Connection[Any]], Result]) -> Result:
     """Run `work` with the connection; once more on a fresh one if it had died and there is time, and again after a deadlock.
+    What the database made due meanwhile is nudged.
 
     Work is safe to repeat: ids and lease tokens are made before it, and keys and fences refuse the second effect."""
     for trial in range(4):
         conn = _connected()
         try:
-            return work(conn)
+            result = work(conn)
+            work_queue.nudge(notices.heard(conn), most_per_tenant=_MOST_NUDGES)
+            return result
         except _REPEATABLE as error:
             if trial == 3:
                 raise DatabaseUnavailable(OutageReason.LOCKED) from error

@@ -13,7 +13,7 @@ from psycopg import Connection
 from tocsin.audience.fan_out import fan_out
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.delivery.gate import MAX_CLAIMS
-from tocsin.foundation import work_queue
+from tocsin.foundation import notices, work_queue
 from tocsin.foundation.database import worker_round_trip
 from tocsin.foundation.due import Due
 from tocsin.outbox.handlers import HANDLERS, Handler, UnreadableWork, of_queue
@@ -27,6 +27,7 @@ from tocsin.store.rows import Buried, Choice, Work
 MOST_SUSPECTS = 5  # in one round
 MOST_NUDGES = 8  # to one tenant's workers for one thing that was planned; they go on by themselves
 EVENTS_EVERY = 1.0  # seconds: so long events wait for workers that have many plans to make
+CALL_PATIENCE = 0.25  # seconds that a round waits for answers before it looks for further work
 MOST_EMPTY_ROUNDS = 5  # others take what this worker reaches for: they are enough
 NOTHING = Choice([], stopped_at=None)
 
@@ -57,11 +58,14 @@ def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker, *, events_w
     while waiting:
         if not worker.has_time():
             work_queue.nudge(outbox.find_due(conn, waiting))
-            return claimed
+            break
         batch, waiting = waiting[: worker.batch_size], waiting[worker.batch_size :]
         made = _round(conn, batch, worker)
         claimed += made.claimed
         waiting += [*made.follows, *(batch if made.has_more_suspects else [])]
+        if not waiting:
+            waiting = _await_calls(conn, worker)
+    _await_calls(conn, worker)
     return claimed
 
 
@@ -95,10 +99,19 @@ def _serve(conn: Connection[Any], ids: list[UUID], worker: Worker, queue: str) -
         after = made.choice.stopped_at or FIRST_TENANT
         is_quiet = is_quiet and not batch
         if made.choice.stopped_at is None:
-            if is_quiet:
+            if is_quiet and not worker.calls.are_under_way:
                 break
             is_quiet = True
+    _await_calls(conn, worker)
     return claimed
+
+
+def _await_calls(conn: Connection[Any], worker: Worker) -> list[UUID]:
+    """Nothing else is to be done: wait for the answers to what is under way. Returns what follows."""
+    follows = []
+    while worker.calls.are_under_way:
+        follows += _own(worker, worker.calls.settle(conn, patience=CALL_PATIENCE))
+    return follows
 
 
 def _hand_over(conn: Connection[Any], queue: str) -> None:
@@ -148,6 +161,9 @@ def _take(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: b
     for kind in [*HANDLERS, *sorted({one.source_kind for one in claimed}.difference(HANDLERS))]:
         if work := [one for one in claimed if one.source_kind == kind]:
             follows += _handle(conn, kind, work, loaded.get(kind), hold)
+    if worker.calls.are_under_way:
+        follows += worker.calls.settle(conn, patience=CALL_PATIENCE)
+    follows += notices.heard(conn)
     choice = outbox.choice(worker.queue, looked) if worker.queue and looked else NOTHING
     return Round(len(claimed), _own(worker, follows), choice)
 

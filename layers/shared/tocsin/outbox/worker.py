@@ -10,6 +10,7 @@ from tocsin.channels.ways import PROVIDER_TIMEOUT, Ways
 from tocsin.delivery.deliver import Count
 from tocsin.delivery.prepare import Policy
 from tocsin.delivery.settle import Insist
+from tocsin.foundation.calls import Calls
 from tocsin.store.rows import Lane
 
 BATCH_SIZE = 100
@@ -32,6 +33,7 @@ class Worker:
     insist: Insist | None = None
     queue: str | None = None
     count: Count = lambda name, value: None
+    calls: Calls = field(default_factory=Calls)
     cursor_token: UUID = field(default_factory=uuid4)  # of the fan-out: the same if the work is repeated on another connection
 
     def has_time(self) -> bool:

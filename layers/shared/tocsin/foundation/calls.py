@@ -1,0 +1,64 @@
+"""Calls to other people's servers: each in a thread, settled when its answer comes, so that a slow one keeps nobody waiting."""
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from psycopg import Connection
+
+from tocsin.foundation.due import Due
+
+MOST_CALLS = 32  # under way in one worker
+MOST_PER_ENDPOINT = 5  # of them to one endpoint
+
+log = Logger(child=True)
+
+Answered = list[tuple[Any, Any]]  # what each call was about, and its answer
+Settle = Callable[[Connection[Any], Answered], list[Due]]
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundCall:
+    """`ask` is run in a thread, bounds its own time and returns an answer whatever happens; `settle` records the answers to calls
+    of its kind, on the worker's connection, and returns what is due after them."""
+
+    endpoint: str
+    about: Any
+    ask: Callable[[], Any]
+    settle: Settle
+
+
+class Calls:
+    """Of one worker, for one invocation. What is under way when that ends badly comes back when its lease has lapsed."""
+
+    def __init__(self) -> None:
+        self._threads: ThreadPoolExecutor | None = None
+        self._under_way: dict[Future[Any], OutboundCall] = {}
+
+    @property
+    def are_under_way(self) -> bool:
+        return bool(self._under_way)
+
+    def has_room_for(self, endpoint: str, most: int = MOST_PER_ENDPOINT) -> bool:
+        busy = Counter(call.endpoint for call in self._under_way.values())
+        return len(self._under_way) < MOST_CALLS and busy[endpoint] < most
+
+    def start(self, call: OutboundCall) -> None:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="call")
+        self._under_way[self._threads.submit(call.ask)] = call
+
+    def settle(self, conn: Connection[Any], *, patience: float) -> list[Due]:
+        """Record the answers that are there, or the first that come within so many seconds. Returns what is due after them."""
+        done, _ = wait(self._under_way, timeout=patience, return_when=FIRST_COMPLETED)
+        answered: dict[Settle, Answered] = {}
+        for future in done:
+            call = self._under_way.pop(future)
+            if error := future.exception():
+                log.error("a call failed for a reason of our own", exc_info=error)  # the lease brings its work back
+            else:
+                answered.setdefault(call.settle, []).append((call.about, future.result()))
+        return [due for settle, answers in answered.items() for due in settle(conn, answers)]

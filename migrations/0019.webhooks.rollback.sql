@@ -1,0 +1,12 @@
+DROP TRIGGER say_due ON outbox;
+DROP TRIGGER tell_of_dead_letter ON dead_letters;
+DROP TRIGGER tell_of_route ON routes;
+DROP TRIGGER tell_of_new_route ON routes;
+DROP TABLE webhook_deliveries;
+DROP TABLE webhooks;
+DELETE FROM outbox WHERE source_kind = 'webhook';
+DROP FUNCTION tocsin_say_due();
+DROP FUNCTION tocsin_tell_of_dead_letter();
+DROP FUNCTION tocsin_tell_of_route();
+DROP FUNCTION tocsin_tell(text, uuid, uuid, jsonb);
+DROP FUNCTION tocsin_rfc3339(timestamptz);

@@ -1,0 +1,13 @@
+REVOKE SELECT, INSERT, UPDATE ON rate_limits FROM tocsin_worker;
+REVOKE UPDATE (resolution, resolved_at, resolved_by) ON dead_letters FROM tocsin_worker;
+DROP TRIGGER fire_dead_letter_triggers ON dead_letters;
+DROP FUNCTION tocsin_fire_dead_letter_triggers();
+DROP TABLE dead_letter_trigger_details;
+DROP TABLE kv_trigger_details;
+DROP TABLE triggers;
+DROP TABLE trigger_handlers;
+DROP TABLE kv_usage;
+DROP TABLE kv_entries;
+DROP FUNCTION tocsin_glob_matches(text, text);
+ALTER TABLE dead_letters DROP COLUMN trigger_id, DROP COLUMN handler_id;
+DELETE FROM outbox WHERE source_kind = 'trigger';
