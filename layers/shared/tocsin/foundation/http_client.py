@@ -201,7 +201,7 @@ class _Limited(io.RawIOBase):
         if self.allowed <= 0:
             raise http.client.HTTPException("the answer is too long")
         self._sock.settimeout(_left(self._until))
-        count = self._sock.recv_into(memoryview(buffer)[: self.allowed])
+        count = self._sock.recv_into(buffer)
         self.allowed -= count
         return count
 
