@@ -59,7 +59,7 @@ def test_where_nobody_listens_nothing_was_sent() -> None:
 
 
 def test_a_connection_that_is_not_answered_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.5)
     with silent_port() as url:
         began = time.monotonic()
         with pytest.raises(WebFailure) as failed:
@@ -73,7 +73,7 @@ def test_the_next_address_of_a_name_is_tried_when_one_is_dead(monkeypatch: pytes
     with answering(Reply(200, b"", "text/plain")) as server, silent_port() as dead:
         ports = [int(url.rpartition(":")[2]) for url in (dead, server.url)]
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
-        monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.4)
+        monkeypatch.setattr(http_client, "CONNECT_SECONDS", 1.0)
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
 
         assert asked("http://provider.example/").status == 200
@@ -84,7 +84,7 @@ def test_the_next_address_of_a_name_is_tried_when_one_is_dead(monkeypatch: pytes
 )
 def test_what_was_sent_and_not_answered_may_have_been_heard(silence: Silence, code: str) -> None:
     with answering(silence) as server, pytest.raises(WebFailure) as failed:
-        asked(server.url, timeout=0.2)
+        asked(server.url, timeout=0.6)
 
     assert (failed.value.phase, failed.value.code) == ("sent", code)
     assert len(server.asked) == 1
