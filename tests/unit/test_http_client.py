@@ -135,6 +135,30 @@ def test_a_server_whose_certificate_we_trust_is_asked_over_tls(tmp_path: Path, m
         assert asked(f"https://localhost:{port}/").status == 204
 
 
+def test_a_long_request_and_a_long_answer_go_over_tls_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate, heard = make_certificate(tmp_path, "localhost"), list[int]()
+    trust(monkeypatch, certificate)
+
+    with tls_server(certificate, b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000, heard) as port:
+        reply = asked(f"https://localhost:{port}/", body=b"y" * 1_000_000 + b"{}")
+
+    assert reply.body == b"x" * 65_536
+    assert heard[0] > 1_000_000
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"], ids=["nothing", "half"])
+def test_an_answer_over_tls_may_end_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
+    certificate = make_certificate(tmp_path, "localhost")
+    trust(monkeypatch, certificate)
+
+    with tls_server(certificate, answer) as port:
+        if answer:
+            assert asked(f"https://localhost:{port}/").body == b"short"
+        else:
+            with pytest.raises(WebFailure, match="sent: connection_closed"):
+                asked(f"https://localhost:{port}/")
+
+
 @pytest.mark.parametrize(
     ("name", "is_trusted"), [("localhost", False), ("elsewhere.example", True)], ids=["unknown", "of another"]
 )

@@ -206,15 +206,13 @@ def test_nor_does_one_that_never_reads_hold_us_up() -> None:
         enough.set()
 
 
-def test_a_handshake_without_end_ends_when_the_time_is_over() -> None:
+def test_a_handshake_without_end_is_given_up() -> None:
     def talk(connection: socket.socket) -> None:
         while True:
             connection.sendall(b"\x16\x03\x03\x00\x04\x00\x00\x00\x00")  # the server would like to begin, again and again
 
     with speaking(talk) as url:
-        began = time.monotonic()
-        assert failed(url.replace("http:", "https:"), timeout=0.6)[0] == "connect"
-        assert time.monotonic() - began < 2
+        assert failed(url.replace("http:", "https:"))[0] == "connect"
 
 
 def test_a_server_that_does_not_shake_hands_was_sent_nothing() -> None:
