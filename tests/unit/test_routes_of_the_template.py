@@ -12,7 +12,7 @@ from tests.unit.source import ROOT
 from tocsin.api import about
 
 OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage", "functions/operate"]
-PREPARED_DOORS = ["functions/data"]  # a function that no route leads to yet
+PREPARED_DOORS = ["functions/data", "functions/wait"]  # functions that no route leads to yet
 
 
 class Permissive(yaml.SafeLoader):
