@@ -77,6 +77,11 @@ CREATE FUNCTION tocsin_glob_matches(glob text, collection text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN right(glob, 1) = '*' THEN starts_with(collection, left(glob, -1)) ELSE glob = collection END $$;
 
+-- The id that a run's payload has under a name; NULL where it has none, or something else.
+CREATE FUNCTION tocsin_id_in(payload jsonb, name text) RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN pg_input_is_valid(payload ->> name, 'uuid') THEN (payload ->> name)::uuid END $$;
+
 -- How many triggers led to an event; its records inherit it.
 ALTER TABLE domain_events ADD COLUMN trigger_depth smallint NOT NULL DEFAULT 0;
 
