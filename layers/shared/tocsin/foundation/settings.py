@@ -56,6 +56,7 @@ class Settings(BaseModel):
     apns_application_arn: str | None = None  # absent: no push to such devices
     fcm_application_arn: str | None = None
     provider_base_urls: str | None = None  # JSON, in the local stack alone: SendGrid, Twilio and FCM are its post office
+    allow_private_destinations: bool = False  # whether we call private addresses, and http: the local stack and closed networks
 
     # Secrets and keys, by name.
     unsubscribe_secret_arn: str = _NOT_GIVEN
