@@ -1,0 +1,1 @@
+"""Triggers: what runs when a value changes or work dies, and as whom."""
