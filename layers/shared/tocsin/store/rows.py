@@ -161,7 +161,8 @@ class RunHandler(NamedTuple):
 
 
 class RegisteringKey(NamedTuple):
-    """Whoever registered the trigger: the key as it is now, or the one that replaced it. The database's clock says if it is usable."""
+    """Whoever registered the trigger: the key as it is now, or the one that replaced it. The database's clock decided whether it is
+    usable."""
 
     id: UUID
     producer: str

@@ -1,4 +1,4 @@
-"""What a handler's answer means for its run: done, tried again by the trigger's own policy, or failed. Pure."""
+"""What a handler's answer means for its run: done, tried again by the trigger's own policy, or failed."""
 
 from dataclasses import dataclass
 from datetime import timedelta
