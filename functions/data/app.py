@@ -1,6 +1,6 @@
-"""The door for what producers keep here; until its first endpoint it knows no resource, and says so."""
+"""The door for what producers keep here, and what follows from it."""
 
-from tocsin.api import about
+from tocsin.api import about, kv, triggers
 from tocsin.http.door import door
 
-handler = door([], otherwise=about.otherwise)
+handler = door([*kv.ENDPOINTS, *triggers.ENDPOINTS], otherwise=about.otherwise)

@@ -1,1 +1,1 @@
-"""Triggers: what runs when a value changes or work dies, and as whom."""
+"""What happens by itself: values that producers keep, and what is to run when they change or when work has died."""
