@@ -13,6 +13,7 @@ from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
 from tests import links
+from tests.triggers import Triggers
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
 from tocsin.access import authenticate
@@ -145,3 +146,8 @@ def conn(world: World) -> Connection[Any]:
 @pytest.fixture
 def tenant() -> UUID:
     return TENANT
+
+
+@pytest.fixture
+def triggers(world: World, monkeypatch: pytest.MonkeyPatch) -> Triggers:
+    return Triggers(world, monkeypatch)
