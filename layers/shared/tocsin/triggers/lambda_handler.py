@@ -5,6 +5,9 @@ from typing import Any
 from tocsin.foundation import aws
 from tocsin.triggers.retry import HandlerFailure
 
+# Credentials that have just run out, or a clock that is off: mended by the next try.
+_PASSING = {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidSignatureException"}
+
 
 def invoke(function_arn: str, payload: bytes) -> HandlerFailure | None:
     """Hand the event to Lambda, which has queued it when it says so (202). What the function makes of it is its own affair."""
@@ -21,5 +24,5 @@ def _failure(error: Exception) -> HandlerFailure:
     status = said.get("ResponseMetadata", {}).get("HTTPStatusCode")
     code = said.get("Error", {}).get("Code") or type(error).__name__
     message = said.get("Error", {}).get("Message") or "there was no answer"
-    is_permanent = status is not None and 400 <= status < 500 and status != 429
+    is_permanent = status is not None and 400 <= status < 500 and status != 429 and code not in _PASSING
     return HandlerFailure(str(code), str(message), is_permanent)
