@@ -161,8 +161,8 @@ class RunHandler(NamedTuple):
 
 
 class RegisteringKey(NamedTuple):
-    """Whoever registered the trigger: the key as it is now, or the one that replaced it. The database's clock decided whether it is
-    usable."""
+    """Whoever registered the trigger: the key as it is now, or the one that replaced it. The database's clock decided whether it
+    is usable."""
 
     id: UUID
     producer: str
@@ -197,6 +197,35 @@ class RunEnd:
     code: str = ""  # what the handler answered, in one word or number
     message: str = ""
     hint: str = ""
+
+
+class WebhookMessage(NamedTuple):
+    """What is told. The message's id is the same for every try and every redelivery."""
+
+    id: UUID
+    event_type: str
+    payload: dict[str, Any]
+    trace_id: str
+
+
+class Hook(NamedTuple):
+    """Whom to tell, and by which secrets (ciphertexts) it knows us; the previous one only while it has not expired."""
+
+    id: UUID
+    url: str
+    secret: bytes
+    previous_secret: bytes | None
+    is_active: bool
+    timeout_seconds: int
+
+
+class WebhookWork(NamedTuple):
+    """A webhook's delivery under our lease. Without a message and a hook there is nothing left to tell, or nobody."""
+
+    work: Work
+    message: WebhookMessage | None
+    hook: Hook | None
+    lane: "Lane | None"
 
 
 @dataclass(frozen=True, slots=True)
