@@ -69,6 +69,9 @@ class Triggers:
         value = {"left": 3} if value is None else value
         kv.put(self.world.app, TENANT, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth)
 
+    def delete(self, key: str, *, collection: str = "stock") -> None:
+        kv.delete(self.world.app, TENANT, collection, key, write_ids=None, depth=0)
+
     def run(self, times: int = 1) -> None:
         for _ in range(times):
             self.world.dispatch()

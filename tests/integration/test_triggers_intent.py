@@ -50,7 +50,7 @@ def test_a_run_that_is_repeated_sends_once(world: World, triggers: Triggers, mon
     triggers.put()
 
     with monkeypatch.context() as patch:
-        patch.setattr(run, "settle_runs", _dies)
+        patch.setattr(run, "settle", _dies)
         with pytest.raises(SystemExit):
             triggers.run()
     assert len(triggers.waiting()) == 1
@@ -67,7 +67,7 @@ def test_a_run_whose_trigger_was_changed_between_two_tries_still_sends_once(
     trigger = triggers.register("kv", telling_alice())
     triggers.put()
     with monkeypatch.context() as patch:
-        patch.setattr(run, "settle_runs", _dies)
+        patch.setattr(run, "settle", _dies)
         with pytest.raises(SystemExit):
             triggers.run()
 

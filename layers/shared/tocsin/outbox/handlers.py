@@ -79,7 +79,8 @@ def _page(work: Work) -> Page:
 
 
 def _run_triggers(conn: Connection[Any], runs: list[TriggerRun], hold: Hold) -> list[Due]:
-    return run_triggers(conn, runs, calls=hold.worker.calls, lease_token=hold.lease_token)
+    run_triggers(conn, runs, calls=hold.worker.calls, lease_token=hold.lease_token, send_until=hold.send_until)
+    return []
 
 
 def _trigger_run(work: Work, *loaded: Any) -> TriggerRun:

@@ -181,6 +181,7 @@ class TriggerRun(NamedTuple):
     key: RegisteringKey | None
     letter: dict[str, Any] | None
     trace_id: str
+    lane: "Lane | None"  # the trouble that the handler's endpoint is in
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,6 @@ class RunEnd:
     outcome: Literal["done", "dropped", "failed", "again"]
     is_tried: bool = False
     delay: timedelta | None = None
-    waits_for: str | None = None  # the lane whose reopening brings it forward
     is_nudged: bool = False  # a delayed nudge will be sent, so the sweep need not
     classification: str = ""
     code: str = ""  # what the handler answered, in one word or number

@@ -26,11 +26,11 @@ def end_of(work: Work, failure: HandlerFailure | None) -> RunEnd:
     if failure.is_permanent or tries >= work.max_attempts:
         classification = "permanent" if failure.is_permanent else "exhausted"
         hint = hint_for(f"handler_{classification}")
-        return RunEnd(work.id, "failed", True, None, None, False, classification, failure.code, failure.message, hint)
-    return put_off(
-        work, backoff.delay(work.retry_backoff, timedelta(milliseconds=work.retry_base_ms), tries, jitter=0), is_tried=True
-    )
+        return RunEnd(work.id, "failed", True, None, False, classification, failure.code, failure.message, hint)
+    delay = backoff.delay(work.retry_backoff, timedelta(milliseconds=work.retry_base_ms), tries, jitter=0)
+    return RunEnd(work.id, "again", True, delay, is_reachable_by_nudge(delay))
 
 
-def put_off(work: Work, delay: timedelta, *, is_tried: bool = False, waits_for: str | None = None) -> RunEnd:
-    return RunEnd(work.id, "again", is_tried, delay, waits_for, is_reachable_by_nudge(delay))
+def put_off(work: Work, delay: timedelta) -> RunEnd:
+    """The handler was not asked, for a reason of our own: it is no try."""
+    return RunEnd(work.id, "again", False, delay, is_reachable_by_nudge(delay))

@@ -6,9 +6,9 @@ from uuid import UUID
 from psycopg import Connection, Cursor
 from psycopg.rows import args_row
 
-from tocsin.store.rows import FiredTrigger, RegisteringKey, RunHandler
+from tocsin.store.rows import FiredTrigger, Lane, RegisteringKey, RunHandler
 
-LoadedRun = tuple[UUID, FiredTrigger | None, RunHandler | None, RegisteringKey | None, dict[str, Any] | None, str]
+LoadedRun = tuple[UUID, FiredTrigger | None, RunHandler | None, RegisteringKey | None, dict[str, Any] | None, str, Lane | None]
 
 
 def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> Cursor[LoadedRun]:
@@ -35,7 +35,10 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
                    'first_attempt_at', tocsin_rfc3339(letter.first_attempt_at),
                    'last_attempt_at', tocsin_rfc3339(letter.last_attempt_at),
                    'created_at', tocsin_rfc3339(letter.created_at)) END AS letter,
-               COALESCE(records.trace_id, '') AS trace_id
+               COALESCE(records.trace_id, '') AS trace_id,
+               -- lane
+               lanes.lane, lanes.state, lanes.reason, lanes.resume_at, lanes.resume_at > tocsin_now() AS is_closed,
+               lanes.updated_at, lanes.timed_out, lanes.probe_size, lanes.probe_until
         FROM outbox
         LEFT JOIN triggers
             ON triggers.id = tocsin_id_in(outbox.payload, 'trigger_id') AND triggers.tenant_id = outbox.tenant_id
@@ -57,6 +60,7 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
         LEFT JOIN dead_letters AS letter
             ON letter.id = tocsin_id_in(outbox.payload, 'dead_letter_id') AND letter.tenant_id = outbox.tenant_id
         LEFT JOIN records ON records.notification_id = letter.notification_id
+        LEFT JOIN lanes ON lanes.lane = 'handler:' || handler.id
         WHERE outbox.id = ANY(%(ids)s) AND outbox.lease_token = %(lease_token)s AND outbox.source_kind = 'trigger'
         """,
         {"ids": ids, "lease_token": lease_token},
@@ -64,11 +68,13 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
 
 
 def _run(outbox_id: UUID, *columns: Any) -> LoadedRun:
-    trigger, handler, key = columns[:3], columns[3:7], columns[7:13]
+    trigger, handler, key, lane = columns[:3], columns[3:7], columns[7:13], columns[15:]
     return (
         outbox_id,
         FiredTrigger(*trigger) if trigger[0] else None,
         RunHandler(*handler) if handler[0] else None,
         RegisteringKey(*key) if key[0] else None,
-        *columns[13:],
+        columns[13],
+        columns[14],
+        Lane(*lane) if lane[0] else None,
     )

@@ -1,5 +1,6 @@
 """Settle runs: record how the runs of triggers end or go on, and what that means for the letters that caused them."""
 
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -7,19 +8,28 @@ from psycopg import Connection, Cursor
 from psycopg.rows import args_row
 from psycopg.types.json import Jsonb
 
-from tocsin.foundation.due import Due
 from tocsin.store.rows import RunEnd
 
 
-def settle_runs(conn: Connection[Any], ends: list[tuple[RunEnd, UUID]]) -> Cursor[Due]:
-    """Record each end, if its run is still under the lease that is named with it. The cursor has what is to be tried again.
+@dataclass(frozen=True, slots=True)
+class SettledRun:
+    """`is_awaited`: further work waits for the endpoint of its handler."""
+
+    id: UUID
+    queue: str
+    tenant_id: UUID
+    is_awaited: bool
+
+
+def settle_runs(conn: Connection[Any], ends: list[tuple[RunEnd, UUID]]) -> Cursor[SettledRun]:
+    """Record each end, if its run is still under the lease that is named with it: the cursor has those.
 
     What failed becomes a dead letter; unless a letter caused the run: that one is then marked, and no other is written."""
-    return conn.cursor(row_factory=args_row(Due)).execute(
+    return conn.cursor(row_factory=args_row(SettledRun)).execute(
         """
         WITH settlement AS (
             SELECT * FROM jsonb_to_recordset(%(ends)s) AS settlement (
-                outbox_id uuid, lease_token uuid, outcome text, is_tried boolean, delay_ms float8, waits_for text,
+                outbox_id uuid, lease_token uuid, outcome text, is_tried boolean, delay_ms float8,
                 classification text, code text, message text, hint text, is_nudged boolean)
         ), ended AS (
             DELETE FROM outbox USING settlement
@@ -30,7 +40,7 @@ def settle_runs(conn: Connection[Any], ends: list[tuple[RunEnd, UUID]]) -> Curso
                       tocsin_id_in(outbox.payload, 'dead_letter_id') AS dead_letter_id
         ), kept AS (
             UPDATE outbox
-            SET due_at = tocsin_now() + settlement.delay_ms * interval '1 millisecond', waits_for = settlement.waits_for,
+            SET due_at = tocsin_now() + settlement.delay_ms * interval '1 millisecond', waits_for = NULL,
                 attempt_count = outbox.attempt_count + settlement.is_tried::integer, claim_count = 0, lease_token = NULL,
                 leased_until = NULL,
                 nudged_at = CASE WHEN settlement.is_nudged
@@ -38,7 +48,7 @@ def settle_runs(conn: Connection[Any], ends: list[tuple[RunEnd, UUID]]) -> Curso
             FROM settlement
             WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = settlement.lease_token
               AND settlement.outcome = 'again'
-            RETURNING outbox.id, outbox.queue, outbox.tenant_id
+            RETURNING outbox.*, tocsin_id_in(outbox.payload, 'trigger_id') AS trigger_id
         ), handled AS (
             -- of several that ran for one letter, one that succeeds is enough
             SELECT DISTINCT ON (dead_letter_id) dead_letter_id, tenant_id, principal_id, outcome
@@ -72,7 +82,14 @@ def settle_runs(conn: Connection[Any], ends: list[tuple[RunEnd, UUID]]) -> Curso
             LEFT JOIN triggers ON triggers.id = ended.trigger_id AND triggers.tenant_id = ended.tenant_id
             WHERE ended.outcome = 'failed' AND ended.dead_letter_id IS NULL
         )
-        SELECT id, queue, tenant_id FROM kept
+        SELECT settled.id, settled.queue, settled.tenant_id, EXISTS (
+                   SELECT FROM outbox JOIN triggers ON outbox.waits_for = 'handler:' || triggers.handler_id
+                   WHERE triggers.id = settled.trigger_id)
+        FROM (
+            SELECT id, queue, tenant_id, trigger_id FROM ended
+            UNION ALL
+            SELECT id, queue, tenant_id, trigger_id FROM kept
+        ) AS settled
         """,
         {"ends": Jsonb([_as_json(end, token) for end, token in ends])},
     )
@@ -85,7 +102,6 @@ def _as_json(end: RunEnd, lease_token: UUID) -> dict[str, Any]:
         "outcome": end.outcome,
         "is_tried": end.is_tried,
         "delay_ms": None if end.delay is None else end.delay.total_seconds() * 1000,
-        "waits_for": end.waits_for,
         "is_nudged": end.is_nudged,
         "classification": end.classification,
         "code": end.code[:200],
