@@ -20,6 +20,7 @@ from tocsin.api import (
     events,
     inbox,
     intents,
+    kv,
     notification_types,
     notifications,
     preferences,
@@ -27,6 +28,7 @@ from tocsin.api import (
     suppressions,
     templates,
     threads,
+    triggers,
     unsubscribe,
     user_tokens,
     users,
@@ -57,6 +59,7 @@ ENDPOINTS = {
         *suppressions.ENDPOINTS,
     ],
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
+    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS],
 }
 
 

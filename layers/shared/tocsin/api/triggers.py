@@ -170,7 +170,7 @@ def _refusals(call: Call) -> Iterator[None]:
         detail = f"This tenant may have {error.limit} triggers (TriggersPerTenant). Delete one first; nothing was stored."
         raise Problem(409, "too-many-triggers", "There are too many triggers", detail) from None
     except EgressRequired:
-        detail = "This installation cannot reach the internet. Deploy it with InternetEgress=true, then register the trigger again."
+        detail = "This installation cannot reach the internet. Deploy it with InternetEgress=true, then try again."
         raise Problem(409, "internet-egress-required", "No way leads to the internet", detail) from None
     except encryption.CannotSeal as error:
         log.error("a secret cannot be sealed", extra={"request_id": call.request.request_id, "error": str(error)})

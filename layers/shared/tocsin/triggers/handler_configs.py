@@ -30,9 +30,7 @@ class EgressRequired(Exception):
 
 def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
     """The configuration of a handler of this kind. Raises UnusableTrigger and EgressRequired."""
-    faults = [
-        (f"/handler/{name}", f"has no place in a handler of the kind {kind}") for name in given if name not in FIELDS[kind]
-    ]
+    faults = [(f"/handler/{name}", f"has no place in a handler of the kind {kind}") for name in given if name not in FIELDS[kind]]
     config = _DEFAULTS.get(kind, {}) | given
     faults += [(f"/handler/{name}", "is required") for name in FIELDS[kind] if name not in config]
     if faults := faults or _faults_of(kind, config):
