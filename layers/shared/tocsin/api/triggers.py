@@ -140,7 +140,7 @@ def patch_trigger(call: Call) -> Response:
     body: TriggerChangeBody = call.request.parsed(TriggerChangeBody)
     said = body.model_dump(exclude_none=True)
     any_again = {name: None for name in DETAILS["dead_letter"] if name in body.model_fields_set and getattr(body, name) is None}
-    changes = said | any_again | _retry(said.pop("retry", {}))
+    changes = _retry(said.pop("retry", {})) | said | any_again
     trigger_id = as_uuid(call.request.path_parameters.get("id", ""))
     with _refusals(call):
         trigger = register.change(call.conn, call.actor, call.principal, trigger_id, changes) if trigger_id else None
