@@ -13,7 +13,7 @@ from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
 from tests import links
-from tests.triggers import Triggers
+from tests.trigger_runs import Triggers
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
 from tocsin.access import authenticate

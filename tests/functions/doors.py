@@ -20,6 +20,7 @@ from tocsin.api import (
     events,
     inbox,
     intents,
+    kv,
     notification_types,
     notifications,
     preferences,
@@ -27,6 +28,7 @@ from tocsin.api import (
     suppressions,
     templates,
     threads,
+    triggers,
     unsubscribe,
     user_tokens,
     users,
@@ -59,6 +61,7 @@ ENDPOINTS = {
     ],
     "data": webhooks.ENDPOINTS,
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
+    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS],
 }
 
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.claiming import claim
-from tests.triggers import Triggers, calling, server, telling_alice
+from tests.trigger_runs import Triggers, calling, server, telling_alice
 from tests.world import OTHER_TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.outbox.dispatch import dispatch

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.triggers import TELL_ALICE, Triggers, telling_alice
+from tests.trigger_runs import TELL_ALICE, Triggers, telling_alice
 from tests.world import World
 from tocsin.access import rate_limits
 from tocsin.triggers import run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from tests.triggers import Triggers
+from tests.trigger_runs import Triggers
 from tests.world import World
 from tocsin.foundation import aws, settings
 

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from devstack.post_office.letters import Reply, Silence
-from tests.triggers import Triggers, calling, server, telling_alice
+from tests.trigger_runs import Triggers, calling, server, telling_alice
 from tests.unit.web_servers import Scripted, answering
 from tests.world import TENANT, World
 from tocsin.access import depth_tokens

@@ -29,7 +29,11 @@ Statement = dict[str, Any]
 _SECRET_OF = "kms:EncryptionContext:SecretARN"
 _TENANT, _PURPOSE = "kms:EncryptionContext:tenant", "kms:EncryptionContext:purpose"
 # What is sealed for: who seals it, and who opens it.
-SEALED_FOR = {"provider:*": ("OperateFunctionRole", "DispatchRole"), "webhook:*": ("DataFunctionRole", "WebhooksRole")}
+SEALED_FOR = {
+    "provider:*": ("OperateFunctionRole", "DispatchRole"),
+    "webhook:*": ("DataFunctionRole", "WebhooksRole"),
+    "handler:*": ("DataFunctionRole", "WebhooksRole"),
+}
 
 
 def grants_name_their_actions(template: Template) -> list[str]:

@@ -29,10 +29,11 @@ def put_kv(call: Call) -> Response:
     collection, key = _place(call)
     if len(call.request.body) > MAX_VALUE:
         raise Problem(413, "too-large", "The value is too large", f"A value may have at most {MAX_VALUE} bytes.")
-    value, condition = call.request.json(), _condition(call)
-    options = {"condition": condition, "write_id": _write_id(call), "depth": depth_of(call)}
+    value, condition, depth = call.request.json(), _condition(call), depth_of(call)
     try:
-        entry = kv.put(call.conn, call.tenant_id, collection, key, value, **options)
+        entry = kv.put(
+            call.conn, call.tenant_id, collection, key, value, condition=condition, write_id=_write_id(call), depth=depth
+        )
     except KvFull as error:
         detail = f"This tenant may keep {error.limit} entries (KvEntriesPerTenant). Delete some first; nothing was stored."
         raise Problem(409, "kv-full", "There are too many entries", detail) from None

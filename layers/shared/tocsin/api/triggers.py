@@ -140,7 +140,7 @@ def patch_trigger(call: Call) -> Response:
     body: TriggerChangeBody = call.request.parsed(TriggerChangeBody)
     said = body.model_dump(exclude_none=True)
     any_again = {name: None for name in DETAILS["dead_letter"] if name in body.model_fields_set and getattr(body, name) is None}
-    changes = said | any_again | _retry(said.pop("retry", {}))
+    changes = _retry(said.pop("retry", {})) | said | any_again
     trigger_id = as_uuid(call.request.path_parameters.get("id", ""))
     with _refusals(call):
         trigger = register.change(call.conn, call.actor, call.principal, trigger_id, changes) if trigger_id else None
@@ -170,9 +170,7 @@ def _refusals(call: Call) -> Iterator[None]:
         detail = f"This tenant may have {error.limit} triggers (TriggersPerTenant). Delete one first; nothing was stored."
         raise Problem(409, "too-many-triggers", "There are too many triggers", detail) from None
     except EgressRequired:
-        detail = (
-            "This installation cannot reach the internet. Deploy it with InternetEgress=true, then register the trigger again."
-        )
+        detail = "This installation cannot reach the internet. Deploy it with InternetEgress=true, then try again."
         raise Problem(409, "internet-egress-required", "No way leads to the internet", detail) from None
     except encryption.CannotSeal as error:
         log.error("a secret cannot be sealed", extra={"request_id": call.request.request_id, "error": str(error)})

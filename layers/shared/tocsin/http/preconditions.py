@@ -11,7 +11,7 @@ _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e]*)"')
 
 
 def if_match(headers: Mapping[str, str]) -> list[str] | str | None:
-    """The tags, without their quotes, of which one must be the present state's; ANY: there must be one; None: nothing is asked."""
+    """The tags, without quotes, of which one must be the present state's; ANY: there must be a state; None: nothing is asked."""
     told = headers.get("if-match")
     if told is None or told.strip() == ANY:
         return ANY if told else None

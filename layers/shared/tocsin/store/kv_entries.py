@@ -1,12 +1,15 @@
 """Small JSON values that producers keep, by collection and key. They are written by flow.write_kv."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
-from psycopg.rows import class_row
+from psycopg.rows import args_row
+
+from tocsin.foundation.strict_json import MAX_INTEGER
 
 CONSTRAINT = "kv_entries_value_bound"
 _AFTER_ALL = "\x7f"  # behind every character that a key can have
@@ -31,12 +34,23 @@ class KvPage:
     is_last: bool
 
 
+def entry_of(collection: str, key: str, value: str, *rest: Any) -> KvEntry:
+    """Made of a row with the value as text."""
+    return KvEntry(collection, key, json.loads(value, parse_int=_number), *rest)
+
+
+def _number(digits: str) -> int | float:
+    """Beyond the integers that every reader understands it was written as 1e22, and is kept with all its noughts."""
+    number = int(digits)
+    return number if abs(number) <= MAX_INTEGER else float(number)
+
+
 def find(conn: Connection[Any], tenant_id: UUID, collection: str, key: str) -> KvEntry | None:
     return (
-        conn.cursor(row_factory=class_row(KvEntry))
+        conn.cursor(row_factory=args_row(entry_of))
         .execute(
             """
-            SELECT collection, key, value, version, write_id, created_at, updated_at
+            SELECT collection, key, value::text, version, write_id, created_at, updated_at
             FROM kv_entries
             WHERE tenant_id = %(tenant_id)s AND collection = %(collection)s AND key = %(key)s
             """,
@@ -53,7 +67,8 @@ def list_page(
     rows = conn.execute(
         """
         WITH found AS (
-            SELECT collection, key, value, version, write_id, created_at, updated_at, octet_length(value::text) AS size
+            SELECT collection, key, value::text AS value, version, write_id, created_at, updated_at,
+                   octet_length(value::text) AS size
             FROM kv_entries
             WHERE tenant_id = %(tenant_id)s AND collection = %(collection)s
               AND key >= %(prefix)s AND key < %(prefix_end)s AND key > %(after)s
@@ -79,4 +94,4 @@ def list_page(
             "max_bytes": max_bytes,
         },
     ).fetchall()
-    return KvPage([KvEntry(*entry) for _, *entry in rows], is_last=not rows or rows[-1][0])
+    return KvPage([entry_of(*entry) for _, *entry in rows], is_last=not rows or rows[-1][0])

@@ -35,7 +35,7 @@ def _misshapen(intent: dict[str, Any]) -> list[IntentFault]:
         return [
             (one["pointer"], one["message"])
             for detail, one in told
-            if detail["type"] in _NAMES or not _holds_liquid(detail["input"])
+            if detail["type"] in _NAMES or not _holds_liquid(detail.get("ctx", {}).get("tag", detail["input"]))
         ]
     return []
 

@@ -22,7 +22,7 @@ class KvFull(Exception):
 
 
 class ValueTooLarge(Exception):
-    """The value takes more room than its text did: it has many numbers with large exponents. Whoever asked writes them as strings."""
+    """Its numbers take too much room when they are written out, as 1e308 does. Whoever asked sends them as strings."""
 
 
 def put(
@@ -40,10 +40,19 @@ def put(
 
     The same `write_id` writes once, however often the call is repeated on other connections."""
     limit = settings().kv_entries_per_tenant
-    options = {"value": value, "condition": condition, "write_id": write_id, "depth": depth, "max_entries": limit}
     try:
         with tenant_round_trip(conn, tenant_id):
-            written = write_kv.put(conn, tenant_id, collection, key, **options)
+            written = write_kv.put(
+                conn,
+                tenant_id,
+                collection,
+                key,
+                value=value,
+                condition=condition,
+                write_id=write_id,
+                depth=depth,
+                max_entries=limit,
+            )
     except errors.CheckViolation as error:
         match error.diag.constraint_name:
             case write_kv.CONSTRAINT:

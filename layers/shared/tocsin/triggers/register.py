@@ -27,7 +27,7 @@ _UNKNOWN_HANDLER = ("/handler/id", "is no handler that is known here")
 
 @dataclass(frozen=True, slots=True)
 class NewTrigger:
-    """`details` are what its kind is told, `handler` what a new handler is; `retry` has what the installation's default has not."""
+    """`details` are what its kind is told, `handler` what a new handler is told, `retry` where it is not to be the usual."""
 
     kind: str
     details: dict[str, Any]
@@ -113,7 +113,7 @@ def change(
         assert new is not None  # noqa: S101 - it is locked
         before, after = _audited(old), _audited(new)
         differ = [name for name in after if after[name] != before[name]]
-        said = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
+        said: dict[str, Any] = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
         said |= {"handler_fields": sorted(handler)} if handler else {}
         audit.record(conn, actor, "update", "trigger", str(trigger_id), said)
     return new
@@ -133,6 +133,7 @@ def remove(conn: Connection[Any], actor: Actor, trigger_id: UUID) -> bool:
 
 def _row(new: NewTrigger, principal: Principal) -> TriggerRow:
     usual = settings()
+    nothing: dict[str, Any] = dict.fromkeys(name for names in DETAILS.values() for name in names) | {"ops": []}
     retry = {
         "retry_max_attempts": usual.trigger_retry_max_attempts,
         "retry_backoff": usual.trigger_retry_backoff,
@@ -148,12 +149,11 @@ def _row(new: NewTrigger, principal: Principal) -> TriggerRow:
         handler_config={},
         registered_by_principal=principal.key_id,
         **(retry | new.retry),
-        **(dict.fromkeys(name for names in DETAILS.values() for name in names) | {"ops": []} | new.details),
+        **(nothing | new.details),
     )
 
 
 def _check_details(kind: str, details: dict[str, Any]) -> None:
-    """Each kind is told its own; `collection_glob` is what a trigger of the kind kv cannot do without."""
     misplaced = [name for name in details if name not in DETAILS[kind]]
     if misplaced:
         raise UnusableTrigger(*((f"/{name}", f"has no place in a trigger of the kind {kind}") for name in misplaced))

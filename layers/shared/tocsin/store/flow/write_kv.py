@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import Connection, Cursor
-from psycopg.rows import class_row
+from psycopg.rows import args_row
 from psycopg.types.json import Jsonb
 
-from tocsin.store.kv_entries import KvEntry
+from tocsin.store.kv_entries import KvEntry, entry_of
 
 CONSTRAINT = "kv_usage_within_bound"
 
@@ -37,7 +37,7 @@ def put(
     """Insert or update, as the database finds; no row when the condition does not hold, or this very write has happened before.
 
     Rivals for one key take turns in its row, and the condition is asked of what the one before has left."""
-    return conn.cursor(row_factory=class_row(KvEntry)).execute(
+    return conn.cursor(row_factory=args_row(entry_of)).execute(
         """
         WITH updated AS (
             UPDATE kv_entries
@@ -73,7 +73,7 @@ def put(
                    %(depth)s + 1
             FROM written CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, op) AS wanted
         )
-        SELECT collection, key, value, version, write_id, created_at, updated_at FROM written
+        SELECT collection, key, value::text, version, write_id, created_at, updated_at FROM written
         """,
         {
             "tenant_id": tenant_id,
