@@ -59,9 +59,8 @@ ENDPOINTS = {
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
     ],
-    "data": webhooks.ENDPOINTS,
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
-    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS],
+    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS],
 }
 
 
