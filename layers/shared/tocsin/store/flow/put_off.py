@@ -44,7 +44,7 @@ def put_off(conn: Connection[Any], waits: list[PutOff], *, lease_token: UUID) ->
             FROM (SELECT lane, max(delay_ms) AS delay_ms FROM wait GROUP BY lane) AS asked
             CROSS JOIN LATERAL (
                 SELECT count(*) AS count
-                FROM (SELECT FROM outbox WHERE waits_for = asked.lane LIMIT %(most_counted)s) AS some
+                FROM (SELECT FROM outbox WHERE waits_for = asked.lane LIMIT %(most_counted)s) AS counted
             ) AS waiting
         ), held AS (
             SELECT outbox.id, wait.lane, outbox.tenant_id, outbox.due_at, true AS is_ours
