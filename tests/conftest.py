@@ -111,7 +111,7 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
     settings.settings.cache_clear()
     authenticate.forget()
     secrets.forget()
-    links.know_the_secret()
+    links.know_the_secrets()
     database.disconnect()
     world = World(lambda role: server.dsn(name, role), work_queue)
     try:

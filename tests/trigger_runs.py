@@ -1,6 +1,5 @@
 """Triggers as a test registers and fires them, through the real use cases, and the servers that handle them."""
 
-import math
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from typing import Any
@@ -9,20 +8,20 @@ from uuid import UUID
 import pytest
 
 from devstack.post_office.letters import Reply
+from tests.links import TOKEN_SECRET
 from tests.providers import make_data_key
 from tests.unit.web_servers import Scripted, answering
 from tests.world import TENANT, World
 from tocsin.access import depth_tokens
 from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal, authenticate
-from tocsin.foundation import secrets, settings
+from tocsin.foundation import settings
 from tocsin.foundation.ids import uuid7
 from tocsin.store.flow.write_kv import KvCondition
 from tocsin.store.triggers import Trigger
 from tocsin.triggers import kv, register
 from tocsin.webhooks import signing_secrets
 
-SECRET = "the secret that signs depth"
 TELL_ALICE = {
     "type": "stock.changed",
     "audience": {"kind": "users", "user_ids": ["alice"]},
@@ -38,11 +37,8 @@ class Triggers:
         self.world = world
         self.signs: dict[UUID, str] = {}  # by the handler's id
         make_data_key(monkeypatch)
-        arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:user-tokens"
-        monkeypatch.setenv("USER_TOKEN_SECRET_ARN", arn)
         monkeypatch.setenv("ALLOW_PRIVATE_DESTINATIONS", "true")
         settings.settings.cache_clear()
-        secrets._kept[arn] = (math.inf, SECRET)
         signing_secrets.forget()
 
     def key(self, *scopes: str, tenant: UUID = TENANT, **fields: Any) -> Principal:
@@ -80,7 +76,7 @@ class Triggers:
         self.world.pass_time(timedelta(**more))
 
     def depth_in(self, token: str) -> int | None:
-        return depth_tokens.verify(token, TENANT, SECRET.encode())
+        return depth_tokens.verify(token, TENANT, TOKEN_SECRET.encode())
 
     def waiting(self) -> list[dict[str, Any]]:
         return self.world.rows("SELECT * FROM outbox WHERE source_kind = 'trigger' ORDER BY id")

@@ -12,7 +12,8 @@ from devstack.post_office.letters import Reply
 from devstack.post_office.wire import Server
 from tests.events import fan_out_all, route
 from tests.functions.doors import Api
-from tests.trigger_runs import SECRET, TELL_ALICE, Triggers, calling, telling_alice
+from tests.links import TOKEN_SECRET
+from tests.trigger_runs import TELL_ALICE, Triggers, calling, telling_alice
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access import depth_tokens
 from tocsin.access.key_format import SCOPES
@@ -56,7 +57,7 @@ def drain(world: World, most: int = 60) -> None:
     raise AssertionError("it does not end")
 
 
-def token(depth: int, tenant: UUID = TENANT, secret: str = SECRET) -> str:
+def token(depth: int, tenant: UUID = TENANT, secret: str = TOKEN_SECRET) -> str:
     return depth_tokens.sign(depth, tenant, secret.encode())
 
 

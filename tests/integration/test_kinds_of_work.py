@@ -81,19 +81,9 @@ def put_a_run(world: World) -> None:
     put(world, "trigger", queue="trigger", payload={"trigger_id": str(trigger), "key": "A-17"})
 
 
-def put_a_telling(world: World) -> None:
-    """To a hook that was switched off since."""
-    hook = uuid7()
-    world.admin.execute(
-        "INSERT INTO webhooks (id, tenant_id, url, secret, events, is_active, disabled_reason, disabled_at, created_by)"
-        " VALUES (%s, %s, 'https://example.com', '', '{notification.published}', false, 'request', tocsin_now(), %s)",
-        [hook, TENANT, uuid4()],
-    )
-    world.admin.execute(
-        "INSERT INTO webhook_deliveries (id, tenant_id, webhook_id, event_type, payload, message_id)"
-        " VALUES (%s, %s, %s, 'notification.published', '{}', %s)",
-        [put(world, "webhook", queue="webhook"), TENANT, hook, uuid4()],
-    )
+def put_a_webhook(world: World) -> None:
+    """One that nobody is left to hear: it ends where it is handled, and calls nobody."""
+    put(world, "webhook", queue="webhook")
 
 
 SOUND: dict[str, Callable[[World], None]] = {
@@ -101,7 +91,7 @@ SOUND: dict[str, Callable[[World], None]] = {
     "deliver": put_a_delivery,
     "fanout": put_a_page,
     "trigger": put_a_run,
-    "webhook": put_a_telling,
+    "webhook": put_a_webhook,
 }
 QUIET = {"webhook"}  # what is gone is not told of; nobody misses it
 
