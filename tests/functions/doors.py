@@ -33,6 +33,7 @@ from tocsin.api import (
     user_tokens,
     users,
     watches,
+    webhooks,
 )
 from tocsin.http import assets
 
@@ -59,7 +60,7 @@ ENDPOINTS = {
         *suppressions.ENDPOINTS,
     ],
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
-    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS],
+    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS],
 }
 
 

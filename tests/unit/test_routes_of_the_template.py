@@ -11,9 +11,7 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import about
 
-OPEN_DOORS = [
-    *("functions/intake", "functions/inbox_api", "functions/live", "functions/manage", "functions/operate", "functions/data"),
-]
+OPEN_DOORS = [f"functions/{door}" for door in ("intake", "inbox_api", "live", "manage", "operate", "data")]
 PREPARED_DOORS: list[str] = []  # functions that no route leads to yet
 
 
