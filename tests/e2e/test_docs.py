@@ -65,6 +65,8 @@ def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tm
         "docs/feedback.md",
         "docs/local-stack.md",
         "docs/operations.md",
+        "docs/kv.md",
+        "docs/triggers.md",
     ],
 )
 def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: RunningStack, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Values that producers keep, over HTTP."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -296,6 +297,30 @@ def test_another_tenants_depth_is_refused_and_changes_nothing(world: World, api:
 
     assert_problem(answer, 422, "invalid-request")
     assert api.get(PLACE).json["value"] == 1
+
+
+def test_what_a_test_key_writes_fires_too_as_the_page_warns(world: World, api: Api) -> None:
+    add_trigger(world)
+
+    api.put(PLACE, 1, key=world.add_key("data", mode="test"))
+
+    assert len(runs(world)) == 1
+
+
+def test_no_word_of_a_value_is_ever_logged(
+    world: World, api: Api, ears: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_trigger(world)
+    monkeypatch.setenv("KV_ENTRIES_PER_TENANT", "1")
+    settings.settings.cache_clear()
+
+    for place in (PLACE, PLACE, "/v1/kv/orders/B-18", "/v1/kv/canary*/1"):
+        api.put(place, {"note": "canary-value"})
+    api.put(PLACE, '{"note": "canary-value"')
+    api.get(PLACE)
+    api.delete(PLACE)
+
+    assert "canary" not in ears()
 
 
 def test_one_request_writes_once_however_often_it_is_tried(world: World, api: Api) -> None:

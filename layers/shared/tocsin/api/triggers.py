@@ -8,6 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt
 
+from tocsin.api.webhooks import egress_required
 from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, unique
@@ -18,9 +19,10 @@ from tocsin.http.problems import Problem
 from tocsin.store import triggers
 from tocsin.store.triggers import Trigger
 from tocsin.triggers import register
-from tocsin.triggers.handler_configs import EgressRequired, UnusableTrigger
+from tocsin.triggers.handler_configs import UnusableTrigger
 from tocsin.triggers.names import checked_glob
 from tocsin.triggers.register import DETAILS, NewTrigger, ScopeRequired, TooManyTriggers
+from tocsin.webhooks.register import NoEgress
 
 log = Logger(child=True)
 
@@ -169,9 +171,8 @@ def _refusals(call: Call) -> Iterator[None]:
     except TooManyTriggers as error:
         detail = f"This tenant may have {error.limit} triggers (TriggersPerTenant). Delete one first; nothing was stored."
         raise Problem(409, "too-many-triggers", "There are too many triggers", detail) from None
-    except EgressRequired:
-        detail = "This installation cannot reach the internet. Deploy it with InternetEgress=true, then try again."
-        raise Problem(409, "internet-egress-required", "No way leads to the internet", detail) from None
+    except NoEgress:
+        raise egress_required() from None
     except encryption.CannotSeal as error:
         log.error("a secret cannot be sealed", extra={"request_id": call.request.request_id, "error": str(error)})
         raise problems.unavailable("Secrets cannot be sealed just now.") from None

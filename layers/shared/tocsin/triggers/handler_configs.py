@@ -1,13 +1,10 @@
-"""The handlers of triggers: what each kind is told, what it takes to register one, and the secret with which it signs."""
+"""The handlers of triggers: what each kind is told, and what it takes to register one."""
 
-import base64
-import os
 from typing import Any
-from uuid import UUID
 
-from tocsin.foundation import encryption
 from tocsin.foundation.destinations import check_url
 from tocsin.foundation.settings import settings
+from tocsin.webhooks.register import check_egress
 
 FIELDS = {"intent": ("intent",), "webhook": ("url", "timeout_seconds"), "lambda": ("function_arn",)}
 NEEDS_SCOPE = {"intent": "send"}  # a run acts as the key that registered it, which must be allowed to do so itself
@@ -24,31 +21,16 @@ class UnusableTrigger(Exception):
         self.faults = list(faults)
 
 
-class EgressRequired(Exception):
-    """No way leads from this installation to the internet. Whoever deployed it opens one (InternetEgress)."""
-
-
 def checked(kind: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The configuration of a handler of this kind. Raises UnusableTrigger and EgressRequired."""
+    """The configuration of a handler of this kind. Raises UnusableTrigger and NoEgress."""
     faults = [(f"/handler/{name}", f"has no place in a handler of the kind {kind}") for name in given if name not in FIELDS[kind]]
     config = _DEFAULTS.get(kind, {}) | given
     faults += [(f"/handler/{name}", "is required") for name in FIELDS[kind] if name not in config]
     if faults := faults or _faults_of(kind, config):
         raise UnusableTrigger(*faults)
-    if kind == "webhook" and settings().internet_egress == "false" and not settings().allow_private_destinations:
-        raise EgressRequired
+    if kind == "webhook":
+        check_egress()
     return config
-
-
-def new_secret() -> str:
-    """In the form of Standard Webhooks."""
-    return f"whsec_{base64.b64encode(os.urandom(32)).decode()}"
-
-
-def sealed(secret: str, tenant_id: UUID, handler_id: UUID) -> bytes:
-    """Raises CannotSeal while KMS cannot be asked."""
-    purpose = f"handler:{handler_id}:secret"
-    return encryption.seal(secret, tenant_id=tenant_id, purpose=purpose, key_arn=settings().data_key_arn)
 
 
 def _faults_of(kind: str, config: dict[str, Any]) -> list[TriggerFault]:

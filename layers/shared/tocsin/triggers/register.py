@@ -17,6 +17,7 @@ from tocsin.store.flow import register_trigger as statements
 from tocsin.store.triggers import Trigger, TriggerRow
 from tocsin.triggers import handler_configs
 from tocsin.triggers.handler_configs import NEEDS_SCOPE, UnusableTrigger
+from tocsin.webhooks import signing_secrets
 
 DETAILS = {
     "kv": ("collection_glob", "ops"),
@@ -64,7 +65,7 @@ class TooManyTriggers(Exception):
 
 
 def register(conn: Connection[Any], actor: Actor, principal: Principal, new: NewTrigger) -> Registered:
-    """Raises UnusableTrigger, ScopeRequired, TooManyTriggers, EgressRequired and CannotSeal.
+    """Raises UnusableTrigger, ScopeRequired, TooManyTriggers, NoEgress and CannotSeal.
 
     A handler's secret is sealed before a transaction is open. What `retry` does not say is copied from the settings, so that a
     row says what holds for it, whatever they become."""
@@ -73,8 +74,9 @@ def register(conn: Connection[Any], actor: Actor, principal: Principal, new: New
     if new.handler_id is None:
         _check_scope(row.handler_kind, principal)
         row = replace(row, handler_config=handler_configs.checked(row.handler_kind, new.handler))
-        secret = handler_configs.new_secret() if row.handler_kind == "webhook" else None
-    sealed = handler_configs.sealed(secret, actor.tenant_id, row.handler_id) if secret else None
+        secret = signing_secrets.new_secret() if row.handler_kind == "webhook" else None
+    purpose = signing_secrets.purpose_of("handler", row.handler_id)
+    sealed = signing_secrets.seal(secret, tenant_id=actor.tenant_id, purpose=purpose) if secret else None
     try:
         with tenant_transaction(conn, actor.tenant_id):
             _check_room(conn, actor.tenant_id)
