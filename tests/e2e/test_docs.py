@@ -76,3 +76,13 @@ def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: Running
 
     assert found
     assert not any(f'"status":{digit}' in one for one in said for digit in ("404", "409", "5"))
+
+
+def test_a_value_that_changes_is_told_as_the_page_of_triggers_says(running_stack: RunningStack, tmp_path: Path) -> None:
+    (session,) = [one for one in sessions("docs/triggers.md") if "shelf.changed" in one]
+    client = Client.of(running_stack)
+
+    run(f"{PREAMBLE}\n{session}", running_stack, tmp_path)
+
+    mails = wait_for(lambda: client.mails_to("ada@example.com"), bool)
+    assert {mail["subject"] for mail in mails} == {"A-17: 2 left"}

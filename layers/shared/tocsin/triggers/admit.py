@@ -6,7 +6,7 @@ from typing import Literal
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.store.rows import RunEnd, TriggerRun
 
-NEEDED_SCOPES = {"intent": "send"}  # what the handler of a kind does in the key's name; others only hear of the event
+NEEDED_SCOPES = {"intent": "send"}  # what a handler of the kind does in the name of the key; others only hear of the event
 
 NotRun = Literal["deleted", "disabled", "letter_gone", "too_deep"]
 

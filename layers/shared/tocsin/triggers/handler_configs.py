@@ -7,7 +7,6 @@ from tocsin.foundation.settings import settings
 from tocsin.webhooks.register import check_egress
 
 FIELDS = {"intent": ("intent",), "webhook": ("url", "timeout_seconds"), "lambda": ("function_arn",)}
-NEEDS_SCOPE = {"intent": "send"}  # a run acts as the key that registered it, which must be allowed to do so itself
 _DEFAULTS = {"webhook": {"timeout_seconds": 10}}
 
 TriggerFault = tuple[str, str]  # a JSON pointer and a message

@@ -16,7 +16,8 @@ from tocsin.store import trigger_handlers, triggers
 from tocsin.store.flow import register_trigger as statements
 from tocsin.store.triggers import Trigger, TriggerRow
 from tocsin.triggers import handler_configs
-from tocsin.triggers.handler_configs import NEEDS_SCOPE, UnusableTrigger
+from tocsin.triggers.admit import NEEDED_SCOPES
+from tocsin.triggers.handler_configs import UnusableTrigger
 from tocsin.webhooks import signing_secrets
 
 DETAILS = {
@@ -134,12 +135,12 @@ def remove(conn: Connection[Any], actor: Actor, trigger_id: UUID) -> bool:
 
 
 def _row(new: NewTrigger, principal: Principal) -> TriggerRow:
-    usual = settings()
+    config = settings()
     nothing: dict[str, Any] = dict.fromkeys(name for names in DETAILS.values() for name in names) | {"ops": []}
     retry = {
-        "retry_max_attempts": usual.trigger_retry_max_attempts,
-        "retry_backoff": usual.trigger_retry_backoff,
-        "retry_base_ms": usual.trigger_retry_base_ms,
+        "retry_max_attempts": config.trigger_retry_max_attempts,
+        "retry_backoff": config.trigger_retry_backoff,
+        "retry_base_ms": config.trigger_retry_base_ms,
     }
     return TriggerRow(
         id=uuid7(),
@@ -162,7 +163,7 @@ def _check_details(kind: str, details: dict[str, Any]) -> None:
 
 
 def _check_scope(handler_kind: str, principal: Principal) -> None:
-    scope = NEEDS_SCOPE.get(handler_kind)
+    scope = NEEDED_SCOPES.get(handler_kind)
     if scope and scope not in principal.scopes:
         raise ScopeRequired(scope)
 
