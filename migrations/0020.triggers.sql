@@ -1,15 +1,20 @@
 -- depends: 0019.webhooks
--- Small JSON values that producers keep here. A key's version grows with each write; together with created_at it never comes again.
+-- Small JSON values that producers keep here. A write's id names the state it made, and never comes again: it is the ETag, and by
+-- it a write that is repeated after a lost answer is recognised. Keys are in the order of their bytes, wherever the database is.
 CREATE TABLE kv_entries (
     tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
-    collection text NOT NULL CHECK (char_length(collection) BETWEEN 1 AND 100),
-    key text NOT NULL CHECK (char_length(key) BETWEEN 1 AND 200),
+    collection text COLLATE "C" NOT NULL CHECK (char_length(collection) BETWEEN 1 AND 100),
+    key text COLLATE "C" NOT NULL CHECK (char_length(key) BETWEEN 1 AND 200),
     value jsonb NOT NULL,
     version bigint NOT NULL DEFAULT 1,
+    write_id uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT tocsin_now(),
     updated_at timestamptz NOT NULL DEFAULT tocsin_now(),
-    PRIMARY KEY (tenant_id, collection, key)
+    PRIMARY KEY (tenant_id, collection, key),
+    -- 64 KiB as they are sent; the rest is for spaces. Only numbers grow beyond it: 1e308 is kept with all its noughts.
+    CONSTRAINT kv_entries_value_bound CHECK (octet_length(value::text) <= 131072)
 ) WITH (fillfactor = 80);
+COMMENT ON COLUMN kv_entries.version IS '1 when the key is new, and one more with each write';
 
 -- How many entries a tenant has; the constraint refuses the one too many, whoever else writes at the same moment.
 CREATE TABLE kv_usage (
@@ -76,6 +81,26 @@ COMMENT ON COLUMN dead_letter_trigger_details.script_id_filter IS 'the handler (
 CREATE FUNCTION tocsin_glob_matches(glob text, collection text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN right(glob, 1) = '*' THEN starts_with(collection, left(glob, -1)) ELSE glob = collection END $$;
+
+-- The id that a run's payload has under a name; NULL where it has none, or something else.
+CREATE FUNCTION tocsin_id_in(payload jsonb, name text) RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+AS $$ SELECT CASE WHEN pg_input_is_valid(payload ->> name, 'uuid') THEN (payload ->> name)::uuid END $$;
+
+-- The triggers that a change of a collection fires.
+CREATE FUNCTION tocsin_matching_kv_triggers(whose uuid, changed text, op text)
+    RETURNS TABLE (
+        trigger_id uuid, queue text, max_attempts smallint, retry_backoff text, retry_base_ms integer, principal_id uuid)
+    LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT triggers.id, CASE handler.kind WHEN 'webhook' THEN 'webhook' ELSE 'trigger' END, triggers.retry_max_attempts,
+           triggers.retry_backoff, triggers.retry_base_ms, triggers.registered_by_principal
+    FROM triggers
+    JOIN kv_trigger_details AS wanted ON wanted.trigger_id = triggers.id
+    JOIN trigger_handlers AS handler ON handler.id = triggers.handler_id
+    WHERE triggers.tenant_id = whose AND triggers.kind = 'kv' AND triggers.enabled
+      AND tocsin_glob_matches(wanted.collection_glob, changed) AND (wanted.ops = '{}' OR op = ANY(wanted.ops))
+$$;
 
 -- How many triggers led to an event; its records inherit it.
 ALTER TABLE domain_events ADD COLUMN trigger_depth smallint NOT NULL DEFAULT 0;

@@ -13,6 +13,7 @@ from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
 from tests import links
+from tests.trigger_runs import Triggers
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
 from tocsin.access import authenticate
@@ -110,7 +111,7 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
     settings.settings.cache_clear()
     authenticate.forget()
     secrets.forget()
-    links.know_the_secret()
+    links.know_the_secrets()
     database.disconnect()
     world = World(lambda role: server.dsn(name, role), work_queue)
     try:
@@ -145,3 +146,8 @@ def conn(world: World) -> Connection[Any]:
 @pytest.fixture
 def tenant() -> UUID:
     return TENANT
+
+
+@pytest.fixture
+def triggers(world: World, monkeypatch: pytest.MonkeyPatch) -> Triggers:
+    return Triggers(world, monkeypatch)

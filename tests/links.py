@@ -1,4 +1,4 @@
-"""What every installation has for unsubscribe links: an address they lead to, and a secret that signs them."""
+"""What every installation has for links and tokens: an address where they lead, and the secrets that sign them."""
 
 import math
 
@@ -7,9 +7,12 @@ from tocsin.foundation import secrets
 VARIABLES = {
     "PUBLIC_URL": "https://notify.example.com",
     "UNSUBSCRIBE_SECRET_ARN": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:links",
+    "USER_TOKEN_SECRET_ARN": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:tokens",
 }
+TOKEN_SECRET = "the secret of the tokens"
 
 
-def know_the_secret() -> None:
-    """As if it had been read before, so that no test of something else asks for it."""
+def know_the_secrets() -> None:
+    """As if they had been read before, so that no test of something else asks for them."""
     secrets._kept[VARIABLES["UNSUBSCRIBE_SECRET_ARN"]] = (math.inf, "the secret of the links")
+    secrets._kept[VARIABLES["USER_TOKEN_SECRET_ARN"]] = (math.inf, TOKEN_SECRET)

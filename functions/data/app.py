@@ -1,6 +1,6 @@
-"""The door for what a tenant sets up to happen by itself: its webhooks."""
+"""The door for what producers keep here, and what follows from it."""
 
-from tocsin.api import about, webhooks
+from tocsin.api import about, kv, triggers, webhooks
 from tocsin.http.door import door
 
-handler = door(webhooks.ENDPOINTS, otherwise=about.otherwise)
+handler = door([*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS], otherwise=about.otherwise)

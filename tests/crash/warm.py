@@ -35,7 +35,7 @@ def _load(function: str) -> Handler:
 
 HANDLERS = {function: _load(function) for function in ("intake", "intake_queue", "dispatch", "feedback", "sweep")}
 
-links.know_the_secret()
+links.know_the_secrets()
 
 # The SDK reads its service models from disk once per session; the clients themselves are made in the child.
 for _service in ("sqs", "sns", "sesv2"):

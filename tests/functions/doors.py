@@ -20,6 +20,7 @@ from tocsin.api import (
     events,
     inbox,
     intents,
+    kv,
     notification_types,
     notifications,
     preferences,
@@ -27,6 +28,7 @@ from tocsin.api import (
     suppressions,
     templates,
     threads,
+    triggers,
     unsubscribe,
     user_tokens,
     users,
@@ -57,8 +59,8 @@ ENDPOINTS = {
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
     ],
-    "data": webhooks.ENDPOINTS,
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
+    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS],
 }
 
 

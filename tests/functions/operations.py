@@ -108,10 +108,19 @@ class Stage:
         assert self.api.put(f"/v1/notification-types/{name}", {}).status == 200
         return name
 
+    def kept(self) -> dict[str, str]:
+        place = {"collection": "orders", "key": str(uuid4())}
+        assert self.api.put(f"/v1/kv/orders/{place['key']}", {"state": "new"}).status == 201
+        return place
+
+    def trigger(self) -> str:
+        return str(self.api.post("/v1/triggers", TRIGGER).json["id"])
+
 
 KEY = {"name": "k", "producer": "p", "scopes": ["send"]}
 DEVICE = {"platform": "fcm"}
 ROUTING = {"rules": {"mention": ["in_app"]}}
+TRIGGER = {"kind": "kv", "collection_glob": "orders", "handler": {"kind": "intent", "intent": intent()}}
 TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
 WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
 THREAD = {"kind": "order", "id": "A-17"}
@@ -170,6 +179,14 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     },
     "PATCH /v1/providers/{id}": lambda stage: {"path": {"id": str(add_provider(stage.world).id)}, "body": {"priority": 1}},
     "DELETE /v1/providers/{id}": lambda stage: {"path": {"id": str(add_provider(stage.world).id)}},
+    "PUT /v1/kv/{collection}/{key}": lambda stage: {"path": {"collection": "orders", "key": "A-17"}, "body": {"state": "new"}},
+    "GET /v1/kv/{collection}/{key}": lambda stage: {"path": stage.kept()},
+    "DELETE /v1/kv/{collection}/{key}": lambda stage: {"path": stage.kept()},
+    "GET /v1/kv/{collection}": lambda stage: {"path": {"collection": stage.kept()["collection"]}},
+    "POST /v1/triggers": lambda stage: {"body": TRIGGER},
+    "GET /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}},
+    "PATCH /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}, "body": {"enabled": False}},
+    "DELETE /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}},
     "POST /v1/webhooks": lambda stage: {"body": WEBHOOK},
     "GET /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}},
     "PATCH /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}, "body": {"description": "d"}},

@@ -9,7 +9,7 @@ from tests.world import World
 from tocsin.http.door import Endpoint
 
 # With an ETag: a browser may keep its own person's answer, and asks each time whether it still holds.
-REVALIDATED = {"GET /v1/inbox", "GET /v1/inbox/unread-count", "GET /v1/inbox/live"}
+REVALIDATED = {"GET /v1/inbox", "GET /v1/inbox/unread-count", "GET /v1/inbox/live", "GET /v1/kv/{collection}/{key}"}
 
 
 @pytest.mark.parametrize("endpoint", EVERY, ids=lambda endpoint: endpoint.route)

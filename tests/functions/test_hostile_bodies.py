@@ -108,6 +108,8 @@ def test_a_hostile_intent_is_refused_without_a_word_of_the_inside(world: World, 
         "/v1/notification-types/alice",
         "/v1/providers",
         "/v1/suppressions",
+        "/v1/triggers",
+        "/v1/kv/orders/alice",
     ],
 )
 def test_the_other_writes_refuse_hostile_bodies_too(world: World, api: Api, path: str, name: str) -> None:
@@ -170,7 +172,17 @@ QUERIES: dict[str, str] = {
 
 @pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize(
-    "path", ["/v1/notifications", "/v1/inbox", "/v1/users", "/v1/api-keys", "/v1/templates", "/v1/suppressions"]
+    "path",
+    [
+        "/v1/notifications",
+        "/v1/inbox",
+        "/v1/users",
+        "/v1/api-keys",
+        "/v1/templates",
+        "/v1/suppressions",
+        "/v1/triggers",
+        "/v1/kv/orders",
+    ],
 )
 def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path: str, name: str) -> None:
     answer = api.get(path, query=QUERIES[name])
@@ -201,6 +213,13 @@ def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path:
         ("PATCH", "/v1/providers/{}", {"priority": 1}),
         ("DELETE", "/v1/providers/{}", None),
         ("DELETE", "/v1/suppressions/{}", None),
+        ("PUT", "/v1/kv/orders/{}", {}),
+        ("PUT", "/v1/kv/{}/1", {}),
+        ("GET", "/v1/kv/{}", None),
+        ("DELETE", "/v1/kv/{}/1", None),
+        ("GET", "/v1/triggers/{}", None),
+        ("PATCH", "/v1/triggers/{}", {"enabled": False}),
+        ("DELETE", "/v1/triggers/{}", None),
     ],
 )
 def test_hostile_paths_never_reach_the_inside(world: World, api: Api, method: str, path: str, body: Any, segment: str) -> None:

@@ -79,7 +79,8 @@ def test_being_above_the_limit_is_named(stage: Stage, route: str) -> None:
 @pytest.mark.parametrize("endpoint", EVERY, ids=lambda endpoint: endpoint.route)
 def test_a_database_out_of_reach_is_named(database_down: None, world: World, endpoint: Endpoint) -> None:
     places: dict[str, Any] = {"asset": "demo"}
-    path = {name: places.get(name, "x") for name in ("id", "kind", "channel", "token", "scope", "event_type", "name", "asset")}
+    named = ("id", "kind", "channel", "token", "scope", "event_type", "name", "asset", "collection", "key")
+    path = {name: places.get(name, "x") for name in named}
     api = Api(key_format.mint(uuid7(), "live").plain)
 
     answer = Ask(endpoint, path=path, body={} if endpoint.body else None).send(api)

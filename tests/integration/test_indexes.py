@@ -13,7 +13,9 @@ from tests import events
 from tests.integration.forgetting import AGES
 from tests.plans import indexes_in, telling
 from tests.ses_events import heard
+from tests.triggers import add_trigger, keep
 from tests.world import TENANT, World
+from tocsin.access.audit import Actor
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.outbox.sweep import sweep
@@ -26,10 +28,12 @@ from tocsin.store import (
     records,
     suppressions,
     templates,
+    triggers,
     webhook_deliveries,
     webhooks,
 )
 from tocsin.store.notifications import View
+from tocsin.triggers import register
 from tocsin.upkeep.retain import retain
 
 Scenario = Callable[[World, Connection[Any]], object]
@@ -50,6 +54,7 @@ def _list_the_rest(world: World, conn: Connection[Any]) -> None:
     api_keys.list_page(conn, TENANT, limit=10, after=None)
     suppressions.list_page(conn, TENANT, channel=None, address=None, limit=10, after=None)
     templates.list_page(conn, TENANT, name=None, limit=10, after=None)
+    triggers.list_page(conn, TENANT, limit=10, before=None)
 
 
 def _deliver_on_a_thread(world: World, conn: Connection[Any]) -> None:
@@ -70,6 +75,10 @@ def _hear_a_soft_bounce(world: World, conn: Connection[Any]) -> None:
     world.accept(audience={"kind": "address", "email": "alice@example.com"})
     world.dispatch()
     apply_events(conn, [heard("soft bounce", world.attempts()[0])])
+
+
+def _remove_a_trigger(world: World, conn: Connection[Any]) -> None:
+    register.remove(conn, Actor(TENANT, "key:test"), add_trigger(world))
 
 
 def _list_webhooks(world: World, conn: Connection[Any]) -> None:
@@ -155,10 +164,12 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         lambda world, conn: provider_events.list_of(conn, TENANT, UUID(int=1), limit=10),
         {"provider_events_route_idx"},
     ),
+    "a write to the KV store": ("tocsin_app", lambda world, conn: keep(world, conn=conn), {"triggers_enabled_idx"}),
+    "a handler that goes with its last trigger": ("tocsin_app", _remove_a_trigger, {"triggers_handler_idx"}),
     "the other lists": (
         "tocsin_app",
         _list_the_rest,
-        {"api_keys_tenant_idx", "suppressions_listing_idx", "templates_listing_idx"},
+        {"api_keys_tenant_idx", "suppressions_listing_idx", "templates_listing_idx", "triggers_listing_idx"},
     ),
 }
 
@@ -172,7 +183,10 @@ SEED = {
 }
 
 # deleting what they refer to reads them; that they serve their foreign key, the test of all foreign keys tells
-FOREIGN_KEYS = {"api_keys_user_idx", "domain_events_actor_idx", "webhook_deliveries_notification_idx"}
+FOREIGN_KEYS = {
+    *("api_keys_user_idx", "domain_events_actor_idx", "trigger_handlers_tenant_idx", "triggers_principal_idx"),
+    "webhook_deliveries_notification_idx",
+}
 
 # Foreign keys without an index, each with its reason.
 UNINDEXED = {

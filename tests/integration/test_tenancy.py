@@ -10,6 +10,7 @@ from psycopg import Connection
 from tests.content import add_suppression, add_template, add_type
 from tests.events import choose, happen, route, watch
 from tests.providers import make_data_key
+from tests.triggers import add_trigger, keep
 from tests.webhooks import add_hook
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access import key_format
@@ -23,8 +24,9 @@ READABLE = (
     "tenants", "users", "devices", "api_keys", "rate_limits", "records", "routes", "attempts", "dead_letters",
     "malformed_intents", "outbox", "notifications", "admin_system_events", "templates", "notification_types",
     "provider_configs", "suppressions", "provider_events", "audit_logs", "domain_events", "event_routing", "watches",
-    "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads", "webhooks",
-    "webhook_deliveries",
+    "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads",
+    "kv_entries", "kv_usage", "trigger_handlers", "triggers", "kv_trigger_details", "dead_letter_trigger_details",
+    "webhooks", "webhook_deliveries",
 )  # fmt: skip
 
 
@@ -66,6 +68,9 @@ def two(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
             [tenant],
         )
         _people(world, tenant)
+        keep(world, tenant=tenant)
+        for glob in ("orders", None):
+            add_trigger(world, glob, tenant=tenant)
     make_data_key(monkeypatch)
     for tenant in (TENANT, OTHER_TENANT):
         world.accept(tenant=tenant)
@@ -144,6 +149,14 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "UPDATE notification_threads SET subscribed = false RETURNING tenant_id",
         "UPDATE preferences SET enabled = false RETURNING tenant_id",
         "DELETE FROM notification_reads RETURNING tenant_id",
+        "UPDATE kv_entries SET version = 7 RETURNING tenant_id",
+        "DELETE FROM kv_entries RETURNING tenant_id",
+        "UPDATE kv_usage SET entries = 0 RETURNING tenant_id",
+        "UPDATE trigger_handlers SET config = '{}' RETURNING tenant_id",
+        "UPDATE triggers SET enabled = false RETURNING tenant_id",
+        "DELETE FROM triggers RETURNING tenant_id",
+        "UPDATE kv_trigger_details SET ops = '{}' RETURNING tenant_id",
+        "UPDATE dead_letter_trigger_details SET source_filter = NULL RETURNING tenant_id",
         "UPDATE webhooks SET description = 'x' RETURNING tenant_id",
         "UPDATE webhook_deliveries SET updated_at = tocsin_now() RETURNING tenant_id",
         "UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now() RETURNING tenant_id",
@@ -175,6 +188,13 @@ def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: Worl
         "UPDATE notification_threads SET tenant_id = '{other}'",
         "UPDATE preferences SET tenant_id = '{other}'",
         "UPDATE notification_reads SET tenant_id = '{other}'",
+        "INSERT INTO kv_entries (tenant_id, collection, key, value, write_id) VALUES ('{other}', 'c', 'k', '1', '{other}')",
+        "UPDATE kv_entries SET tenant_id = '{other}'",
+        "UPDATE kv_usage SET tenant_id = '{other}'",
+        "UPDATE trigger_handlers SET tenant_id = '{other}'",
+        "UPDATE triggers SET tenant_id = '{other}'",
+        "UPDATE kv_trigger_details SET tenant_id = '{other}'",
+        "UPDATE dead_letter_trigger_details SET tenant_id = '{other}'",
         "UPDATE webhooks SET tenant_id = '{other}'",
         "UPDATE webhook_deliveries SET tenant_id = '{other}'",
         "UPDATE users SET tenant_id = '{other}'",

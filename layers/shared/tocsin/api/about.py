@@ -66,6 +66,7 @@ def every_endpoint() -> list[Endpoint]:
         events,
         inbox,
         intents,
+        kv,
         notification_types,
         notifications,
         preferences,
@@ -73,6 +74,7 @@ def every_endpoint() -> list[Endpoint]:
         suppressions,
         templates,
         threads,
+        triggers,
         unsubscribe,
         user_tokens,
         users,
@@ -83,7 +85,7 @@ def every_endpoint() -> list[Endpoint]:
 
     modules = (
         *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks),
+        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, kv, triggers, webhooks),
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others

@@ -76,7 +76,7 @@ def post_webhook(call: Call) -> Response:
     except DeniedUrl as error:
         raise problems.invalid_field("/url", str(error)) from None
     except NoEgress:
-        raise _egress_required() from None
+        raise egress_required() from None
     except TooManyWebhooks as error:
         raise Problem(
             409, "limit-reached", "There are too many webhooks", f"A tenant may have {error}; delete one that is not needed."
@@ -99,7 +99,7 @@ def patch_webhook(call: Call) -> Response:
     except DeniedUrl as error:
         raise problems.invalid_field("/url", str(error)) from None
     except NoEgress:
-        raise _egress_required() from None
+        raise egress_required() from None
     if row is None:
         raise problems.not_found("webhook")
     return Response(200, asdict(row))
@@ -183,7 +183,7 @@ def _shown(row: WebhookDelivery) -> dict[str, Any]:
     return asdict(row) | {"message_id": message_id_of(row.message_id)}
 
 
-def _egress_required() -> Problem:
+def egress_required() -> Problem:
     return Problem(
         409,
         "internet-egress-required",

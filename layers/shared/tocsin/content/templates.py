@@ -124,10 +124,18 @@ def _checked(page: str, allowance: RenderAllowance) -> Iterator[Piece]:
 
 
 def _filled(part: str, template: BoundTemplate, *, payload: dict[str, Any], allowance: RenderAllowance) -> str:
+    words = rendered(f"the {part}", template, payload, allowance)
+    if not one_line(words):
+        raise Unrenderable(f"the {part} is empty with this payload")
+    return words
+
+
+def rendered(part: str, template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance) -> str:
+    """One part with the payload's values. Raises Unrenderable, in words that name the part and no value."""
     try:
-        words = run(template, payload, allowance)
+        return run(template, payload, allowance)
     except Refused as refused:
-        raise Unrenderable(f"the {part}: {refused}") from None
+        raise Unrenderable(f"{part}: {refused}") from None
     # The library lets through whatever Python raises (OverflowError for a range, UnicodeEncodeError for half a surrogate).
     # Its messages quote values, which belong in no log, so they are told apart by their class.
     except Exception as error:
@@ -135,10 +143,7 @@ def _filled(part: str, template: BoundTemplate, *, payload: dict[str, Any], allo
             raise  # that is our fault, whatever the template says
         cause = next((words for kind, words in _CAUSES if isinstance(error, kind)), "a value is not what the template expects")
         line = f", on line {error.linenum}" if isinstance(error, liquid.Error) and error.linenum else ""
-        raise Unrenderable(f"the {part} cannot be rendered with this payload: {cause}{line}") from None
-    if not one_line(words):
-        raise Unrenderable(f"the {part} is empty with this payload")
-    return words
+        raise Unrenderable(f"{part} cannot be rendered with this payload: {cause}{line}") from None
 
 
 def _is_html(channel: str, part: str) -> bool:

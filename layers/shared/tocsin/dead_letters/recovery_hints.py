@@ -12,6 +12,14 @@ _HINTS = {
     "with a new id.",
     "unknown_kind": "Another version of the code wrote this work. Deploy one that knows the kind, then replay.",
     "orphaned": "The record or route that this work was for is gone or unreadable. If it was erased, resolve this as ignored.",
+    "principal_revoked": "A trigger runs as the key that registered it, and that key is revoked, has expired or lacks the scope. "
+    "Register the trigger anew with a key that has it, then replay.",
+    "function_not_allowed": "Add the function to the parameter TriggerFunctionArns and deploy, or change the trigger's handler; "
+    "then replay.",
+    "handler_exhausted": "The trigger's handler failed at every try; the failure message has its last answer. Replay once it "
+    "works.",
+    "handler_permanent": "The trigger's handler refused this for good; the failure message says why. Correct the trigger, or "
+    "what it needs, then replay.",
     "poison": "This work ended its worker three times. Look for its id in the dispatch log, mend the cause, then replay.",
 }
 _IN_DOUBT = " An earlier attempt may have arrived: a replay may be a second copy."

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from datetime import datetime
 from uuid import UUID
 
@@ -14,13 +15,34 @@ def encode(at: datetime, row_id: UUID) -> str:
 
 def decode(cursor: str) -> tuple[datetime, UUID]:
     try:
-        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
-        at, _, row_id = text.partition("|")
+        at, _, row_id = _read(cursor).partition("|")
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None:
             raise ValueError("no time zone")
         return moment, UUID(row_id)
     except (ValueError, binascii.Error):
-        raise Problem(
-            400, "invalid-cursor", "The cursor is not valid", "Use `next_cursor` of the page before, unchanged."
-        ) from None
+        raise invalid() from None
+
+
+def encode_name(name: str) -> str:
+    """Where a list is in the order of names, its last one."""
+    return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")
+
+
+def decode_name(cursor: str, known: re.Pattern[str]) -> str:
+    """The name, which has this shape or was not made here."""
+    try:
+        name = _read(cursor)
+    except (ValueError, binascii.Error):
+        raise invalid() from None
+    if not known.fullmatch(name):
+        raise invalid()
+    return name
+
+
+def invalid() -> Problem:
+    return Problem(400, "invalid-cursor", "The cursor is not valid", "Use `next_cursor` of the page before, unchanged.")
+
+
+def _read(cursor: str) -> str:
+    return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")

@@ -57,5 +57,9 @@ def invalid_parameter(name: str, message: str) -> Problem:
     return invalid(f"`{name}` {message}.", [{"pointer": f"?{name}", "message": message}])
 
 
+def invalid_header(name: str, message: str) -> Problem:
+    return invalid(f"`{name}` {message}.", [{"pointer": name, "message": message}])
+
+
 def unavailable(detail: str, *, retry_after: int = 2) -> Problem:
     return Problem(503, "unavailable", "Temporarily unavailable", detail, headers={"Retry-After": str(retry_after)})

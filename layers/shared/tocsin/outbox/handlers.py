@@ -13,10 +13,13 @@ from tocsin.audience.plan import plan, portions
 from tocsin.delivery.deliver import deliver
 from tocsin.delivery.gate import POISON
 from tocsin.foundation.due import Due
+from tocsin.foundation.ids import as_uuid
 from tocsin.outbox.worker import Hold
 from tocsin.store import outbox
 from tocsin.store.flow import claim
-from tocsin.store.rows import Delivery, Page, Planning, WebhookWork, Work
+from tocsin.store.flow.load_runs import load_runs
+from tocsin.store.rows import Delivery, Page, Planning, TriggerRun, WebhookWork, Work
+from tocsin.triggers.run import run_triggers
 from tocsin.webhooks import deliver as webhooks
 
 PLANNING_TIME = 0.5  # seconds; what is not planned by then is given back, so that others get their turn
@@ -75,6 +78,17 @@ def _page(work: Work) -> Page:
         raise UnreadableWork(type(error).__name__) from error
 
 
+def _run_triggers(conn: Connection[Any], runs: list[TriggerRun], hold: Hold) -> list[Due]:
+    run_triggers(conn, runs, calls=hold.worker.calls, lease_token=hold.lease_token, send_until=hold.send_until)
+    return []
+
+
+def _trigger_run(work: Work, *loaded: Any) -> TriggerRun:
+    if not isinstance(work.payload, dict) or as_uuid(str(work.payload.get("trigger_id"))) is None:
+        raise UnreadableWork("trigger_id")
+    return TriggerRun(work, *loaded)
+
+
 def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> list[Due]:
     worker = hold.worker
     if worker.ways is None or worker.policy is None:  # it strayed; the sweep leads it to its own queue
@@ -113,6 +127,7 @@ HANDLERS: Mapping[str, Handler] = {
     "plan": Handler(_plan, frozenset({"plan"}), claim.load_plans, Planning),
     "fanout": Handler(_fan_out, frozenset({"plan"}), make=_page, poison=UNTOLD, poison_hint="poison_event", is_alone=True),
     "deliver": Handler(_deliver, frozenset({"email", "sms", "push"}), claim.load_deliveries, Delivery, judges_poison=True),
+    "trigger": Handler(_run_triggers, frozenset({"trigger", "webhook"}), load_runs, _trigger_run),
     "webhook": Handler(_tell, frozenset({"webhook"}), claim.load_webhooks, WebhookWork),
 }
 

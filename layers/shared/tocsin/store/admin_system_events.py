@@ -9,13 +9,20 @@ from psycopg.types.json import Jsonb
 
 
 def raise_once(
-    conn: Connection[Any], *, event_type: str, severity: str, subject: str, description: str, details: dict[str, Any]
+    conn: Connection[Any],
+    *,
+    event_type: str,
+    severity: str,
+    subject: str,
+    description: str,
+    details: dict[str, Any],
+    tenant_id: UUID | None = None,
 ) -> None:
-    """Open an event unless one for this condition is open already."""
+    """Open an event unless one for this condition is open already: of a tenant, or of the installation."""
     conn.execute(
         """
-        INSERT INTO admin_system_events (event_type, severity, subject, description, details)
-        VALUES (%(event_type)s, %(severity)s, %(subject)s, %(description)s, %(details)s)
+        INSERT INTO admin_system_events (event_type, severity, subject, description, details, tenant_id)
+        VALUES (%(event_type)s, %(severity)s, %(subject)s, %(description)s, %(details)s, %(tenant_id)s)
         ON CONFLICT (event_type, subject, tenant_id) WHERE NOT is_resolved DO NOTHING
         """,
         {
@@ -24,6 +31,7 @@ def raise_once(
             "subject": subject,
             "description": description,
             "details": Jsonb(details),
+            "tenant_id": tenant_id,
         },
     )
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from tocsin.foundation.due import Due
@@ -143,6 +143,60 @@ class Delivery(NamedTuple):
     def is_in_doubt(self) -> bool:
         """Whether an earlier attempt may have arrived: its answer is missing, or another attempt was made because it was."""
         return self.work.attempt_open or self.route.duplicate_suspected
+
+
+class FiredTrigger(NamedTuple):
+    id: UUID
+    kind: str
+    enabled: bool
+
+
+class RunHandler(NamedTuple):
+    """What a trigger runs. Of a webhook with its sealed secret."""
+
+    id: UUID
+    kind: str
+    config: dict[str, Any]
+    secret: bytes | None
+
+
+class RegisteringKey(NamedTuple):
+    """Whoever registered the trigger: the key as it is now, or the one that replaced it. The database's clock decided whether it
+    is usable."""
+
+    id: UUID
+    producer: str
+    mode: str
+    scopes: list[str]
+    rate_limit: int | None
+    is_usable: bool
+
+
+class TriggerRun(NamedTuple):
+    """A run of a trigger under our lease. What is None is not there any more; a letter only where one caused the run."""
+
+    work: Work
+    trigger: FiredTrigger | None
+    handler: RunHandler | None
+    key: RegisteringKey | None
+    letter: dict[str, Any] | None
+    trace_id: str
+    lane: "Lane | None"  # the trouble that the handler's endpoint is in
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How one run ends (done, dropped, failed), or in how long it is tried again. `is_tried`: the handler was asked."""
+
+    outbox_id: UUID
+    outcome: Literal["done", "dropped", "failed", "again"]
+    is_tried: bool = False
+    delay: timedelta | None = None
+    is_nudged: bool = False  # a delayed nudge will be sent, so the sweep need not
+    classification: str = ""
+    code: str = ""  # what the handler answered, in one word or number
+    message: str = ""
+    hint: str = ""
 
 
 class WebhookMessage(NamedTuple):

@@ -11,8 +11,9 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
+from tocsin.access import depth_tokens
 from tocsin.dead_letters.recovery_hints import hint_for
-from tocsin.foundation import aws, work_queue
+from tocsin.foundation import aws, secrets, work_queue
 from tocsin.foundation.calls import Answered, Calls, OutboundCall
 from tocsin.foundation.due import Due
 from tocsin.foundation.settings import settings
@@ -63,9 +64,20 @@ def deliver(
     if wanted and time.monotonic() > send_until:
         outbox.release(conn, [one.work.id for one in wanted], lease_token=lease_token)
     elif wanted:
-        aws.client("kms")  # made here: the threads would all make it at once
-        start = partial(_start, calls=calls, lease_token=lease_token, insist=insist)
-        endpoints.start_calls(conn, wanted, calls, start, lease_token=lease_token)
+        _call(conn, wanted, lease_token=lease_token, calls=calls, insist=insist)
+
+
+def _call(conn: Connection[Any], wanted: list[Candidate], *, lease_token: UUID, calls: Calls, insist: Recorder | None) -> None:
+    try:
+        depth_secret = secrets.known(settings().user_token_secret_arn)
+    except secrets.SecretUnavailable as error:
+        log.error("a secret cannot be read; the calls wait", extra={"count": len(wanted), "error": str(error)})
+        later = [WebhookSettlement(one.work.id, lease_token, "pending", attempted=False, delay=UNSEALED_PAUSE) for one in wanted]
+        settle_webhooks(conn, later).fetchall()
+        return
+    aws.client("kms")  # made here: the threads would all make it at once
+    start = partial(_start, calls=calls, lease_token=lease_token, insist=insist, depth_secret=depth_secret)
+    endpoints.start_calls(conn, wanted, calls, start, lease_token=lease_token)
 
 
 def settle(conn: Connection[Any], answered: Answered) -> list[Due]:
@@ -89,21 +101,24 @@ def settle(conn: Connection[Any], answered: Answered) -> list[Due]:
     return due
 
 
-def _start(candidate: Candidate, *, calls: Calls, lease_token: UUID, insist: Recorder | None) -> None:
+def _start(candidate: Candidate, *, calls: Calls, lease_token: UUID, insist: Recorder | None, depth_secret: bytes) -> None:
     message, hook = candidate.about
+    call = signed_call(candidate, message, hook, depth_secret)
     calls.start(
         OutboundCall(
             candidate.endpoint,
             WebhookCall(candidate, message, lease_token, insist),
-            partial(ask, signed_call(candidate, message, hook), allow_private=settings().allow_private_destinations),
+            partial(ask, call, allow_private=settings().allow_private_destinations),
             settle,
             owner=candidate.work.tenant_id,
         )
     )
 
 
-def signed_call(candidate: Candidate, message: WebhookMessage, hook: Hook) -> SignedCall:
-    """Headers beside those of every signed call belong here."""
+def signed_call(candidate: Candidate, message: WebhookMessage, hook: Hook, depth_secret: bytes) -> SignedCall:
+    """Headers beside those of every signed call belong here. What the hook sends us in turn goes one deeper than what it heard
+    of."""
+    depth = depth_tokens.sign(candidate.work.trigger_depth + 1, candidate.work.tenant_id, depth_secret)
     return SignedCall(
         tenant_id=candidate.work.tenant_id,
         url=hook.url,
@@ -113,6 +128,7 @@ def signed_call(candidate: Candidate, message: WebhookMessage, hook: Hook) -> Si
         purpose=signing_secrets.purpose_of("webhook", hook.id),
         timeout=float(hook.timeout_seconds),
         trace_id=message.trace_id,
+        headers={depth_tokens.HEADER: depth},
     )
 
 

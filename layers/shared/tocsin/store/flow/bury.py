@@ -12,7 +12,8 @@ from tocsin.store.rows import Buried
 def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:
     """End work of any kind that has no route to settle. Returns what was still ours to bury.
 
-    Where nothing counts attempts, each time a worker took it on before was one."""
+    Where nothing counts attempts, each time a worker took it on before was one. The run of a trigger that a letter caused leaves
+    no letter of its own: it marks that one."""
     rows = conn.execute(
         """
         WITH burial AS (
@@ -21,11 +22,19 @@ def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> l
         ), ended AS (
             DELETE FROM outbox USING burial
             WHERE outbox.id = burial.outbox_id AND outbox.lease_token = %(lease_token)s
-            RETURNING outbox.*, burial.classification, burial.message, burial.hint
+            RETURNING outbox.*, burial.classification, burial.message, burial.hint,
+                      CASE source_kind WHEN 'trigger' THEN tocsin_id_in(outbox.payload, 'trigger_id') END AS trigger_id,
+                      CASE source_kind WHEN 'trigger' THEN tocsin_id_in(outbox.payload, 'dead_letter_id') END AS dead_letter_id
         ), told AS (
             UPDATE domain_events SET outcome = 'dead_letter'
             FROM ended
             WHERE ended.source_kind = 'fanout' AND domain_events.notification_id = ended.notification_id
+        ), marked AS (
+            UPDATE dead_letters
+            SET resolution = 'handler_failed', resolved_at = tocsin_now(), resolved_by = ended.principal_id
+            FROM ended
+            WHERE dead_letters.id = ended.dead_letter_id AND dead_letters.tenant_id = ended.tenant_id
+              AND dead_letters.resolution IS NULL
         ), webhook AS (
             UPDATE webhook_deliveries
             SET status = 'failed', error = ended.classification, next_retry_at = NULL, updated_at = tocsin_now()
@@ -34,15 +43,18 @@ def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> l
         ), letter AS (
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, queue, priority, payload,
-                final_attempt_count, max_attempts, retry_backoff, retry_base_ms, principal_id, trigger_depth, first_attempt_at,
-                last_attempt_at, failure_classification, failure_message, recovery_hint, created_at)
+                final_attempt_count, max_attempts, retry_backoff, retry_base_ms, principal_id, trigger_depth, trigger_id,
+                handler_id, first_attempt_at, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at)
             SELECT tocsin_uuid7(), ended.tenant_id, ended.source_kind, ended.id, ended.notification_id, routes.route_id,
                    ended.generation, ended.queue, ended.priority, ended.payload,
                    GREATEST(ended.attempt_count, ended.claim_count - 1), ended.max_attempts, ended.retry_backoff,
-                   ended.retry_base_ms, ended.principal_id, ended.trigger_depth, ended.first_claimed_at, tocsin_now(),
+                   ended.retry_base_ms, ended.principal_id, ended.trigger_depth, ended.trigger_id, triggers.handler_id,
+                   ended.first_claimed_at, tocsin_now(),
                    ended.classification, ended.message, ended.hint, tocsin_now()
             FROM ended
             LEFT JOIN routes ON routes.notification_id = ended.notification_id AND routes.route_id = ended.route_id
+            LEFT JOIN triggers ON triggers.id = ended.trigger_id AND triggers.tenant_id = ended.tenant_id
+            WHERE ended.dead_letter_id IS NULL
         )
         SELECT id FROM ended
         """,

@@ -1,0 +1,188 @@
+"""KV: small JSON values that producers keep, whose changes fire triggers."""
+
+from typing import Any
+from uuid import UUID, uuid5
+
+from pydantic import RootModel
+
+from tocsin.api.depth import HEADER_PARAMETER, depth_of
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import as_uuid, uuid7
+from tocsin.http import cursors, door, paging, preconditions, problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.http.problems import Problem
+from tocsin.store import kv_entries
+from tocsin.store.flow.write_kv import KvCondition
+from tocsin.store.kv_entries import KvEntry
+from tocsin.triggers import kv, names
+from tocsin.triggers.kv import KvFull, ValueTooLarge
+
+MAX_VALUE = 64 * 1024
+MAX_PAGE = 1024 * 1024  # bytes of the values of one page
+
+
+class ValueBody(RootModel[Any]):
+    """Any JSON value, null too, of up to 64 KiB."""
+
+
+def put_kv(call: Call) -> Response:
+    collection, key = _place(call)
+    if len(call.request.body) > MAX_VALUE:
+        raise Problem(413, "too-large", "The value is too large", f"A value may have at most {MAX_VALUE} bytes.")
+    value, condition, depth = call.request.json(), _condition(call), depth_of(call)
+    try:
+        entry = kv.put(
+            call.conn, call.tenant_id, collection, key, value, condition=condition, write_id=_write_id(call), depth=depth
+        )
+    except KvFull as error:
+        detail = f"This tenant may keep {error.limit} entries (KvEntriesPerTenant). Delete some first; nothing was stored."
+        raise Problem(409, "kv-full", "There are too many entries", detail) from None
+    except ValueTooLarge:
+        detail = "Its numbers take too much room when they are written out, as 1e308 does: send them as strings."
+        raise Problem(413, "too-large", "The value is too large", detail) from None
+    if entry is None:
+        raise preconditions.failed("The entry is not in the state that the request names; nothing was changed.")
+    shown = _shown(entry)
+    del shown["value"]
+    return Response(201 if entry.version == 1 else 200, shown, {"ETag": _tag(entry)})
+
+
+def get_kv(call: Call) -> Response:
+    collection, key = _place(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        entry = kv_entries.find(call.conn, call.tenant_id, collection, key)
+    if entry is None:
+        raise problems.not_found("entry")
+    return door.conditional(call.request, Response(200, _shown(entry)), tag=_tag(entry))
+
+
+def delete_kv(call: Call) -> Response:
+    (collection, key), write_ids, depth = _place(call), _wanted(call).write_ids, depth_of(call)
+    if kv.delete(call.conn, call.tenant_id, collection, key, write_ids=write_ids, depth=depth):
+        return Response(204)
+    if "if-match" in call.request.headers:
+        raise preconditions.failed("The entry is not in the state that the request names, or is gone; nothing was changed.")
+    raise problems.not_found("entry")
+
+
+def list_kv(call: Call) -> Response:
+    """In the order of the keys: whoever looks something up by a prefix expects it so."""
+    collection, query = _collection(call), call.request.query
+    prefix, cursor, limit = query.get("prefix", ""), query.get("cursor"), paging.limit_of(call.request)
+    if not names.PREFIX.fullmatch(prefix):
+        raise problems.invalid_parameter("prefix", f"must have at most {names.MAX_KEY} {names.CHARACTERS}")
+    after = cursors.decode_name(cursor, names.KEY) if cursor else ""
+    with tenant_transaction(call.conn, call.tenant_id):
+        page = kv_entries.list_page(
+            call.conn, call.tenant_id, collection, prefix=prefix, after=after, limit=limit, max_bytes=MAX_PAGE
+        )
+    next_cursor = None if page.is_last else cursors.encode_name(page.entries[-1].key)
+    return Response(200, {"data": [_shown(entry) for entry in page.entries], "next_cursor": next_cursor})
+
+
+def _place(call: Call) -> tuple[str, str]:
+    key = call.request.path_parameters.get("key", "")
+    if not names.KEY.fullmatch(key):
+        raise problems.invalid(f"A key has 1 to {names.MAX_KEY} {names.CHARACTERS}.")
+    return _collection(call), key
+
+
+def _collection(call: Call) -> str:
+    collection = call.request.path_parameters.get("collection", "")
+    if not names.COLLECTION.fullmatch(collection):
+        raise problems.invalid(f"A collection has 1 to {names.MAX_COLLECTION} {names.CHARACTERS}.")
+    return collection
+
+
+def _condition(call: Call) -> KvCondition:
+    if not preconditions.if_none_match_any(call.request.headers):
+        return _wanted(call)
+    if "if-match" in call.request.headers:
+        raise problems.invalid_header("If-None-Match", "contradicts If-Match; send one of them")
+    return KvCondition(must_be_new=True)
+
+
+def _wanted(call: Call) -> KvCondition:
+    tags = preconditions.if_match(call.request.headers)
+    if tags is None or tags == preconditions.ANY:
+        return KvCondition(must_exist=tags is not None)
+    return KvCondition(must_exist=True, write_ids=[write_id for tag in tags if (write_id := as_uuid(tag))])
+
+
+def _write_id(call: Call) -> UUID:
+    """The same for the same request, so that a repeated try recognises its own first one."""
+    return uuid5(call.tenant_id, call.request.request_id) if call.request.request_id else uuid7()
+
+
+def _tag(entry: KvEntry) -> str:
+    return f'"{entry.write_id}"'
+
+
+def _shown(entry: KvEntry) -> dict[str, Any]:
+    return {
+        "collection": entry.collection,
+        "key": entry.key,
+        "value": entry.value,
+        "version": entry.version,
+        "created_at": entry.created_at,
+        "updated_at": entry.updated_at,
+    }
+
+
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The ETag of the state that is meant, or `*` for any; else nothing is changed, and the answer is 412.",
+    "schema": {"type": "string"},
+}
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "description": "`*`: write only what is new; else nothing is changed, and the answer is 412.",
+    "schema": {"const": "*"},
+}
+_KNOWN = {"name": "If-None-Match", "in": "header", "description": "ETags that the caller has", "schema": {"type": "string"}}
+_PREFIX = {
+    "name": "prefix",
+    "in": "query",
+    "description": "Only keys that begin so",
+    "schema": {"type": "string", "maxLength": names.MAX_KEY},
+}
+_NONE = {404: "No such entry"}
+_NOT_MET = {412: "The entry is not in the state that the request names"}
+
+ENDPOINTS = [
+    Endpoint(
+        "PUT /v1/kv/{collection}/{key}",
+        "data",
+        put_kv,
+        "Keep a value, and fire the triggers that wait for it",
+        body=ValueBody,
+        parameters=[_IF_MATCH, _IF_NONE_MATCH, HEADER_PARAMETER],
+        answers=_NOT_MET | {201: "The key is new", 409: "The tenant has as many entries as it may"},
+    ),
+    Endpoint(
+        "GET /v1/kv/{collection}/{key}",
+        "data",
+        get_kv,
+        "Show a value",
+        parameters=[_KNOWN],
+        answers=_NONE | {304: "Not changed"},
+    ),
+    Endpoint(
+        "DELETE /v1/kv/{collection}/{key}",
+        "data",
+        delete_kv,
+        "Delete a value, and fire the triggers that wait for it",
+        success=204,
+        parameters=[_IF_MATCH, HEADER_PARAMETER],
+        answers=_NONE | _NOT_MET,
+    ),
+    Endpoint(
+        "GET /v1/kv/{collection}",
+        "data",
+        list_kv,
+        "List values in the order of their keys; a page ends early where its values reach 1 MiB",
+        parameters=[_PREFIX, *paging.PARAMETERS],
+    ),
+]

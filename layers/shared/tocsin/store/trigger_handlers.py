@@ -1,0 +1,26 @@
+"""What triggers run: one handler may be several triggers'."""
+
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection
+
+
+def find_kind(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> str | None:
+    row = conn.execute(
+        "SELECT kind FROM trigger_handlers WHERE tenant_id = %(tenant_id)s AND id = %(handler_id)s",
+        {"tenant_id": tenant_id, "handler_id": handler_id},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def delete_unused(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> None:
+    """Delete the handler, unless a trigger has it. The caller holds its lock, so that two at once do not each leave it."""
+    conn.execute(
+        """
+        DELETE FROM trigger_handlers
+        WHERE tenant_id = %(tenant_id)s AND id = %(handler_id)s
+          AND NOT EXISTS (SELECT FROM triggers WHERE triggers.handler_id = trigger_handlers.id)
+        """,
+        {"tenant_id": tenant_id, "handler_id": handler_id},
+    )

@@ -1,0 +1,85 @@
+"""The handler `intent`: the trigger's intent, filled with the event's values, is accepted as if its key had sent it."""
+
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection
+from pydantic import ValidationError
+
+from tocsin.access.authenticate import Principal
+from tocsin.content.plain import Unrenderable
+from tocsin.foundation import strict_json
+from tocsin.foundation.fields import MAX_BODY, errors_of
+from tocsin.foundation.settings import settings
+from tocsin.intake import accept_intents, admission
+from tocsin.intake.accept_intents import Admitted, Asked, KeyReused, MissingVariables, NothingToSay, UnknownTemplate, UnknownUsers
+from tocsin.intake.intents import Intent
+from tocsin.store.rows import TriggerRun
+from tocsin.triggers.event import event_of
+from tocsin.triggers.retry import HandlerFailure
+
+_LIMIT = "intents"
+
+
+def send(conn: Connection[Any], run: TriggerRun) -> HandlerFailure | None:
+    """Accept the intent, or say why not. The run's id is its idempotency key: however often it is run, it is sent once."""
+    asked = _asked(run)
+    if isinstance(asked, HandlerFailure):
+        return asked
+    config = settings()
+    sender = admission.sender_of(_principal(run), usual_limit=config.rate_limit_per_minute)
+    try:
+        with admission.admitted(sender, _LIMIT, 1):
+            (end,), _ = accept_intents.accept(
+                conn,
+                [asked],
+                sender=sender,
+                request_id=str(run.work.id),
+                trace_id=run.trace_id,
+                window=timedelta(days=config.idempotency_days),
+            )
+    except admission.RateExceeded:
+        return HandlerFailure("rate_limited", f"the key may send {sender.rate_limit} intents in a minute, and has")
+    except admission.KeyInFlight:
+        return HandlerFailure("in_flight", "another worker is accepting it")
+    return _failure(end)
+
+
+def _asked(run: TriggerRun) -> Asked | HandlerFailure:
+    from tocsin.content.fill import filled  # noqa: PLC0415  the engine is slow to import, so only on use
+
+    assert run.handler  # noqa: S101  for the type checker: what is gone is not run
+    try:
+        value = filled(run.handler.config.get("intent"), {"event": event_of(run)})
+        intent = Intent.model_validate(value)
+    except Unrenderable as error:
+        return HandlerFailure("unrenderable", str(error), is_permanent=True)
+    except ValidationError as error:
+        wrong = "; ".join(f"{one['pointer']} {one['message']}" for one in errors_of(error))
+        return HandlerFailure("invalid_intent", f"filled with the event it is no intent: {wrong}", is_permanent=True)
+    if len(strict_json.canonical(value)) > MAX_BODY:
+        return HandlerFailure("too_large", f"filled with the event it has more than {MAX_BODY} bytes", is_permanent=True)
+    if accept_intents.send_at_is_too_far(intent):
+        return HandlerFailure("invalid_intent", "/send_at must be within 365 days", is_permanent=True)
+    depth = run.work.trigger_depth
+    return Asked(f"trigger:{run.work.id}", intent, strict_json.fingerprint(value), trigger_depth=depth)
+
+
+def _principal(run: TriggerRun) -> Principal:
+    assert run.key  # noqa: S101  likewise
+    key = run.key
+    return Principal(key.id, run.work.tenant_id, key.producer, key.mode, frozenset(key.scopes), key.rate_limit)
+
+
+def _failure(end: accept_intents.IntakeEnd) -> HandlerFailure | None:
+    match end:
+        case Admitted() | KeyReused():  # reused by this run itself, whose trigger was changed between two tries
+            return None
+        case UnknownUsers(user_ids):
+            return HandlerFailure("unknown_users", f"unknown users: {', '.join(user_ids[:20])}", is_permanent=True)
+        case UnknownTemplate(name):
+            return HandlerFailure("unknown_template", f"there is no active template {name[:100]}", is_permanent=True)
+        case MissingVariables(names):
+            return HandlerFailure("missing_variables", f"the payload lacks {', '.join(names[:20])}", is_permanent=True)
+        case NothingToSay():
+            return HandlerFailure("nothing_to_say", "the payload has no words, and there is no template", is_permanent=True)

@@ -1,0 +1,188 @@
+"""Register a trigger: what fires it, and the handler that it runs; changed and removed; each with its audit row."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from psycopg import Connection, errors
+
+from tocsin.access import audit
+from tocsin.access.audit import Actor
+from tocsin.access.authenticate import Principal
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import uuid7
+from tocsin.foundation.settings import settings
+from tocsin.store import trigger_handlers, triggers
+from tocsin.store.flow import register_trigger as statements
+from tocsin.store.triggers import Trigger, TriggerRow
+from tocsin.triggers import handler_configs
+from tocsin.triggers.admit import NEEDED_SCOPES
+from tocsin.triggers.handler_configs import UnusableTrigger
+from tocsin.webhooks import signing_secrets
+
+DETAILS = {
+    "kv": ("collection_glob", "ops"),
+    "dead_letter": ("source_filter", "trigger_id_filter", "script_id_filter"),
+}
+_UNKNOWN_HANDLER = ("/handler/id", "is no handler that is known here")
+
+
+@dataclass(frozen=True, slots=True)
+class NewTrigger:
+    """`details` are what its kind is told, `handler` what a new handler is told, `retry` where it is not to be the usual."""
+
+    kind: str
+    details: dict[str, Any]
+    handler_id: UUID | None = None
+    handler_kind: str = ""
+    handler: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+    enabled: bool = True
+    retry: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A trigger, and the secret of its handler where that is new and signs: it is shown this once."""
+
+    trigger: Trigger
+    secret: str | None = None
+
+
+class ScopeRequired(Exception):
+    """The caller lacks a scope that the handler needs, which would act on its behalf. Whoever asked uses another key."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(scope)
+        self.scope = scope
+
+
+class TooManyTriggers(Exception):
+    """The tenant has as many as it may. Whoever asked deletes some, or the operator raises TriggersPerTenant."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(str(limit))
+        self.limit = limit
+
+
+def register(conn: Connection[Any], actor: Actor, principal: Principal, new: NewTrigger) -> Registered:
+    """Raises UnusableTrigger, ScopeRequired, TooManyTriggers, NoEgress and CannotSeal.
+
+    A handler's secret is sealed before a transaction is open. What `retry` does not say is copied from the settings, so that a
+    row says what holds for it, whatever they become."""
+    _check_details(new.kind, new.details)
+    row, secret = _row(new, principal), None
+    if new.handler_id is None:
+        _check_scope(row.handler_kind, principal)
+        row = replace(row, handler_config=handler_configs.checked(row.handler_kind, new.handler))
+        secret = signing_secrets.new_secret() if row.handler_kind == "webhook" else None
+    purpose = signing_secrets.purpose_of("handler", row.handler_id)
+    sealed = signing_secrets.seal(secret, tenant_id=actor.tenant_id, purpose=purpose) if secret else None
+    try:
+        with tenant_transaction(conn, actor.tenant_id):
+            _check_room(conn, actor.tenant_id)
+            if new.handler_id:
+                _check_scope(_shared_kind(conn, actor.tenant_id, new.handler_id), principal)
+            statements.insert(conn, actor.tenant_id, row, is_new_handler=new.handler_id is None, secret=sealed)
+            trigger = triggers.find(conn, actor.tenant_id, row.id)
+            assert trigger is not None  # noqa: S101 - inserted in the same transaction
+            audit.record(conn, actor, "create", "trigger", str(row.id), {"new": _audited(trigger)})
+    except errors.ForeignKeyViolation as error:
+        if error.diag.constraint_name != triggers.HANDLER_CONSTRAINT:
+            raise
+        raise UnusableTrigger(_UNKNOWN_HANDLER) from None  # it went with its last trigger meanwhile
+    return Registered(trigger, secret)
+
+
+def change(
+    conn: Connection[Any], actor: Actor, principal: Principal, trigger_id: UUID, changes: dict[str, Any]
+) -> Trigger | None:
+    """Change what is named: columns of the trigger, and under `handler` fields of its configuration, for all that share it.
+    None: there is no such trigger. Raises as `register` does.
+
+    Whoever changes what is run, or when, must be allowed to do it; anybody who manages may rename it or switch it off."""
+    with tenant_transaction(conn, actor.tenant_id):
+        old = triggers.lock(conn, actor.tenant_id, trigger_id)
+        if old is None:
+            return None
+        if changes.keys() - {"name", "enabled"} or changes.get("enabled"):
+            _check_scope(old.handler_kind, principal)
+        own = {name: value for name, value in changes.items() if name != "handler"}
+        _check_details(old.kind, {name: own[name] for names in DETAILS.values() for name in names if name in own})
+        handler = changes.get("handler")
+        config = handler_configs.checked(old.handler_kind, old.handler_config | handler) if handler else old.handler_config
+        statements.update(conn, actor.tenant_id, replace(old, **own, handler_config=config))
+        new = triggers.find(conn, actor.tenant_id, trigger_id)
+        assert new is not None  # noqa: S101 - it is locked
+        before, after = _audited(old), _audited(new)
+        differ = [name for name in after if after[name] != before[name]]
+        said: dict[str, Any] = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
+        said |= {"handler_fields": sorted(handler)} if handler else {}
+        audit.record(conn, actor, "update", "trigger", str(trigger_id), said)
+    return new
+
+
+def remove(conn: Connection[Any], actor: Actor, trigger_id: UUID) -> bool:
+    """False: there is no such trigger. Its handler goes with the last trigger that has it."""
+    with tenant_transaction(conn, actor.tenant_id):
+        old = triggers.lock(conn, actor.tenant_id, trigger_id)
+        if old is None:
+            return False
+        triggers.delete(conn, actor.tenant_id, trigger_id)
+        trigger_handlers.delete_unused(conn, actor.tenant_id, old.handler_id)
+        audit.record(conn, actor, "delete", "trigger", str(trigger_id), {"old": _audited(old)})
+    return True
+
+
+def _row(new: NewTrigger, principal: Principal) -> TriggerRow:
+    config = settings()
+    nothing: dict[str, Any] = dict.fromkeys(name for names in DETAILS.values() for name in names) | {"ops": []}
+    retry = {
+        "retry_max_attempts": config.trigger_retry_max_attempts,
+        "retry_backoff": config.trigger_retry_backoff,
+        "retry_base_ms": config.trigger_retry_base_ms,
+    }
+    return TriggerRow(
+        id=uuid7(),
+        kind=new.kind,
+        name=new.name,
+        enabled=new.enabled,
+        handler_id=new.handler_id or uuid7(),
+        handler_kind=new.handler_kind,
+        handler_config={},
+        registered_by_principal=principal.key_id,
+        **(retry | new.retry),
+        **(nothing | new.details),
+    )
+
+
+def _check_details(kind: str, details: dict[str, Any]) -> None:
+    misplaced = [name for name in details if name not in DETAILS[kind]]
+    if misplaced:
+        raise UnusableTrigger(*((f"/{name}", f"has no place in a trigger of the kind {kind}") for name in misplaced))
+
+
+def _check_scope(handler_kind: str, principal: Principal) -> None:
+    scope = NEEDED_SCOPES.get(handler_kind)
+    if scope and scope not in principal.scopes:
+        raise ScopeRequired(scope)
+
+
+def _check_room(conn: Connection[Any], tenant_id: UUID) -> None:
+    limit = settings().triggers_per_tenant
+    if triggers.count_in_turn(conn, tenant_id) >= limit:
+        raise TooManyTriggers(limit)
+
+
+def _shared_kind(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> str:
+    kind = trigger_handlers.find_kind(conn, tenant_id, handler_id)
+    if kind is None:
+        raise UnusableTrigger(_UNKNOWN_HANDLER)
+    return kind
+
+
+def _audited(trigger: Trigger) -> dict[str, Any]:
+    """What may be written down of a trigger: of its handler only which one, for a URL or an intent may hold what is secret."""
+    names = ("kind", "name", "enabled", *DETAILS[trigger.kind], "retry_max_attempts", "retry_backoff", "retry_base_ms")
+    shown = {name: getattr(trigger, name) for name in (*names, "handler_kind", "handler_id")}
+    return {name: str(value) if isinstance(value, UUID) else value for name, value in shown.items()}
