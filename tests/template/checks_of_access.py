@@ -27,6 +27,9 @@ MANAGED_POLICIES = {
 POLICY, ROLE, SECRET = "AWS::IAM::ManagedPolicy", "AWS::IAM::Role", "AWS::SecretsManager::Secret"
 Statement = dict[str, Any]
 _SECRET_OF = "kms:EncryptionContext:SecretARN"
+_TENANT, _PURPOSE = "kms:EncryptionContext:tenant", "kms:EncryptionContext:purpose"
+# What is sealed for: who seals it, and who opens it.
+SEALED_FOR = {"provider:*": ("OperateFunctionRole", "DispatchRole"), "webhook:*": ("DataFunctionRole", "WebhooksRole")}
 
 
 def grants_name_their_actions(template: Template) -> list[str]:
@@ -106,6 +109,22 @@ def functions_that_encrypt_are_told_of_the_key_and_no_others_may(template: Templ
         may = any("kms:Encrypt" in listed(one.get("Action")) for holder, one in _allowing_of_roles(template) if holder == role)
         violations += [name] if told != may else []
     return violations
+
+
+def sealed_values_are_opened_only_where_they_are_used(template: Template) -> list[str]:
+    """For each purpose one role seals and another opens; whoever seals cannot read what is stored."""
+    found = [
+        (str(statement["Condition"]["StringLike"][_PURPOSE]), action, role)
+        for role, statement in _allowing_of_roles(template)
+        for action in listed(statement.get("Action"))
+        if _PURPOSE in statement.get("Condition", {}).get("StringLike", {})
+    ]
+    wanted = {
+        (purpose, action, role)
+        for purpose, roles in SEALED_FOR.items()
+        for action, role in zip(("kms:Encrypt", "kms:Decrypt"), roles, strict=True)
+    }
+    return [" ".join(each) for each in sorted(wanted ^ set(found))]
 
 
 def email_is_sent_only_with_our_sender(template: Template) -> list[str]:
@@ -196,8 +215,8 @@ def _for_sealed_values(condition: dict[str, Any]) -> bool:
     """Both halves are needed: `ForAllValues` alone is also true of no context at all."""
     only = condition.get("ForAllValues:StringEquals", {}).get("kms:EncryptionContextKeys")
     present = condition.get("StringLike", {})
-    wanted = {"kms:EncryptionContext:tenant": "?*", "kms:EncryptionContext:purpose": "provider:*"}
-    return only == ["tenant", "purpose"] and present == wanted
+    purpose = present.get(_PURPOSE)
+    return only == ["tenant", "purpose"] and present == {_TENANT: "?*", _PURPOSE: purpose} and purpose in SEALED_FOR
 
 
 def _is_everything(resource: Any) -> bool:

@@ -55,11 +55,30 @@ def work_is_divided_whole(template: Template) -> list[str]:
 
 
 def classes_of_work_have_workers_of_their_own(template: Template) -> list[str]:
-    """Every queue that dispatch nudges work on has a source of its own there: a slow class fills only its own."""
-    dispatch = of_type(template, "AWS::Lambda::Function")["DispatchFunction"]
-    nudged = {named(value) for name, value in dispatch["Environment"]["Variables"].items() if name.endswith("_QUEUE_URL")}
-    served = {queue for queue, each in _consumed(template) if named(each["FunctionName"]) == "DispatchFunction"}
-    return sorted(str(queue) for queue in nudged ^ served)
+    """Every queue that work is nudged on has one source: a slow class fills only its own."""
+    functions = of_type(template, "AWS::Lambda::Function").values()
+    sources = Counter(queue for queue, _ in _consumed(template))
+    return sorted({str(queue) for each in functions for queue in _nudged(each) if sources[str(queue)] != 1})
+
+
+def workers_know_the_queues_they_serve(template: Template) -> list[str]:
+    """By its URL a worker knows which queue woke it, and goes on with what else is due there."""
+    return [
+        f"{named(each['FunctionName'])}: {queue}"
+        for queue, each in _consumed(template)
+        if "LEASE_SECONDS" in _variables(_consumer(template, each)) and queue not in _nudged(_consumer(template, each))
+    ]
+
+
+def functions_may_nudge_the_queues_they_are_told_of_and_no_others(template: Template) -> list[str]:
+    violations = []
+    for name, each in of_type(template, "AWS::Lambda::Function").items():
+        role = of_type(template, "AWS::IAM::Role")[str(named(each["Role"]))]
+        statements = [one for policy in role.get("Policies", []) for one in policy["PolicyDocument"]["Statement"]]
+        sending = [one["Resource"] for one in statements if "sqs:SendMessage" in listed(one["Action"])]
+        allowed = {named(queue) for resource in sending for queue in listed(resource)} - dead_letter_queues(template)
+        violations += [f"{name}: {queue}" for queue in sorted(map(str, allowed ^ _nudged(each)))]
+    return violations
 
 
 def queues_have_a_dead_letter_queue(template: Template) -> list[str]:
@@ -172,6 +191,15 @@ def _consumed(template: Template) -> list[tuple[str, dict[str, Any]]]:
 
 def _consumer(template: Template, mapping: dict[str, Any]) -> dict[str, Any]:
     return of_type(template, "AWS::Lambda::Function")[str(named(mapping["FunctionName"]))]
+
+
+def _variables(function: dict[str, Any]) -> dict[str, Any]:
+    variables: dict[str, Any] = function.get("Environment", {}).get("Variables", {})
+    return variables
+
+
+def _nudged(function: dict[str, Any]) -> set[str | None]:
+    return {named(value) for name, value in _variables(function).items() if name.endswith("_QUEUE_URL")}
 
 
 def _queue(template: Template, name: str) -> dict[str, Any]:

@@ -13,8 +13,8 @@ ALARM = "AWS::CloudWatch::Alarm"
 METRICS_OF_AN_ALARM = 10
 LIMITS = {"AllowedPattern", "AllowedValues", "MinValue"}
 # alarm: which of its metrics ring nothing
-FORGIVING = {"ServerErrorsAlarm": "it takes off what LiveFunction turned away"}
-WAITS = {"LiveFunction": 20}  # seconds, on purpose
+FORGIVING = {"ServerErrorsAlarm": "it takes off what LiveFunction and WaitFunction turned away"}
+WAITS = {"LiveFunction": 20, "WaitFunction": 20, "WebhooksFunction": 55}  # seconds, on purpose
 SECRET_ATTRIBUTE = re.compile(r"\{\{resolve:|SecretString|Password", re.IGNORECASE)
 
 

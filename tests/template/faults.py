@@ -71,11 +71,13 @@ _OF_FUNCTIONS = [
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("SweepFunction", "Timeout")),
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("SweepFunction", "MemorySize"), 128),
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("LiveFunction", "MemorySize"), 128),
+    Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("WebhooksFunction", "MemorySize"), 256),
     Fault(functions.functions_run_python_on_arm64, _at("IntakeFunction", "Architectures"), ["x86_64"]),
     Fault(functions.functions_are_traced, _at("IntakeFunction", "TracingConfig")),
     Fault(functions.functions_reserve_concurrency, _at("OperateFunction", "ReservedConcurrentExecutions")),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "IntakeConcurrency", "Default"), 80),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "LiveConcurrency", "Default"), 40),
+    Fault(functions.functions_together_leave_connections_free, ("Parameters", "WaitConcurrency", "Default"), 40),
     Fault(functions.functions_have_a_role_of_their_own, _at("ManageFunction", "Role", "Fn::GetAtt", 0), "DispatchRole"),
     Fault(functions.functions_log_json_to_a_group_of_their_own, _at("ManageFunction", "LoggingConfig")),
     Fault(
@@ -91,6 +93,7 @@ _OF_FUNCTIONS = [
     Fault(functions.functions_outlast_the_longest_statement_of_their_role, _at("IntakeFunction", "Timeout"), 9),
     Fault(functions.functions_outlast_the_longest_statement_of_their_role, _at("SweepFunction", "Timeout"), 26),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", "Timeout"), 60),
+    Fault(functions.leases_outlive_the_worker, _at("WebhooksFunction", *_VARIABLES, "LEASE_SECONDS"), "90"),
     Fault(functions.leases_outlive_the_worker, _at("DispatchFunction", *_VARIABLES, "LEASE_SECONDS"), "60"),
     Fault(functions.variables_hold_no_secrets, _at("DispatchFunction", *_VARIABLES), _and(SENDGRID_API_KEY="SG.x1")),
     Fault(
@@ -118,6 +121,7 @@ _OF_QUEUES = [
     Fault(queues.queues_stay_hidden_for_six_timeouts, _at("SmsQueue", "VisibilityTimeout"), 179),
     Fault(queues.queues_stay_hidden_for_six_timeouts, _at("IntakeQueueFunction", "Timeout"), 31),
     Fault(queues.queues_stay_hidden_for_six_timeouts, _at("FeedbackFunction", "Timeout"), 31),
+    Fault(queues.queues_stay_hidden_for_six_timeouts, _at("WebhookQueue", "VisibilityTimeout"), 180),
     Fault(queues.consumers_report_single_failures, _at("DispatchFunctionEmail", "FunctionResponseTypes")),
     Fault(queues.consumers_report_single_failures, _at("FeedbackFunctionProviderEvents", "FunctionResponseTypes")),
     Fault(queues.large_batches_have_a_window, _at("DispatchFunctionEmail", "BatchSize"), 11),
@@ -129,12 +133,26 @@ _OF_QUEUES = [
     ),
     Fault(queues.consumers_scale_within_their_reservation, _at("DispatchFunctionSms", "ScalingConfig", "MaximumConcurrency"), 4),
     Fault(queues.consumers_scale_within_their_reservation, _at("DispatchFunctionSms", "ScalingConfig", "MaximumConcurrency"), 1),
+    Fault(queues.consumers_scale_within_their_reservation, ("Parameters", "TriggerConcurrency", "Default"), 1),
     Fault(queues.work_is_divided_whole, ("Mappings", "Dispatch", "40", "Email"), 21),
     Fault(queues.work_is_divided_whole, ("Mappings", "Dispatch", "8"), {"All": 8, "Plan": 3, "Email": 2, "Sms": 1, "Push": 2}),
     Fault(queues.classes_of_work_have_workers_of_their_own, ("Resources", "DispatchFunctionSms")),
+    Fault(queues.classes_of_work_have_workers_of_their_own, ("Resources", "WebhooksFunctionWebhook")),
     Fault(
         queues.classes_of_work_have_workers_of_their_own,
-        _at("DispatchFunction", "Environment", "Variables", "PUSH_QUEUE_URL"),
+        _at("TriggersFunctionTrigger", "EventSourceArn"),
+        {"Fn::GetAtt": ["WebhookQueue", "Arn"]},
+    ),
+    Fault(queues.workers_know_the_queues_they_serve, _at("DispatchFunction", *_VARIABLES, "PUSH_QUEUE_URL")),
+    Fault(queues.workers_know_the_queues_they_serve, _at("TriggersFunction", *_VARIABLES, "TRIGGER_QUEUE_URL")),
+    Fault(
+        queues.functions_may_nudge_the_queues_they_are_told_of_and_no_others,
+        _at("SweepFunction", *_VARIABLES, "WEBHOOK_QUEUE_URL"),
+    ),
+    Fault(
+        queues.functions_may_nudge_the_queues_they_are_told_of_and_no_others,
+        _at("WaitFunction", *_VARIABLES),
+        _and(TRIGGER_QUEUE_URL={"Ref": "TriggerQueue"}),
     ),
     Fault(queues.queues_have_a_dead_letter_queue, _at("SmsQueue", "RedrivePolicy")),
     Fault(queues.messages_are_tried_five_to_twenty_times, _at("SmsQueue", "RedrivePolicy", "maxReceiveCount"), 0),
@@ -164,6 +182,7 @@ _SEALED_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 1)
 _THROUGH_SECRETS_MANAGER = _at("SecretsPolicy", "PolicyDocument", "Statement", 0)
 _OF_A_SECRET = "kms:EncryptionContext:SecretARN"
 _ALL_KEYS = "ForAllValues:StringEquals"
+_PURPOSE = "kms:EncryptionContext:purpose"
 _ENDPOINT_STATEMENT = ("PolicyDocument", "Statement", 0)
 _OF_ACCESS = [
     Fault(access.grants_name_their_actions, _at("DispatchRole", *_FIRST_STATEMENT, "Action"), "secretsmanager:*"),
@@ -187,7 +206,7 @@ _OF_ACCESS = [
     Fault(
         access.functions_may_read_the_secrets_they_are_told_of_and_no_others,
         _at("IntakeFunctionRole", *_FIRST_STATEMENT, "Resource"),
-        lambda there: [there, {"Ref": "UserTokenSecret"}],
+        _with({"Ref": "UnsubscribeSecret"}),
     ),
     Fault(
         access.email_is_sent_only_with_our_sender,
@@ -200,6 +219,17 @@ _OF_ACCESS = [
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition")),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition", "StringLike")),
     Fault(access.keys_serve_one_purpose, _at("OperateFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),
+    Fault(access.keys_serve_one_purpose, _at("WebhooksRole", *_SEALED_STATEMENT, "Condition", "StringLike", _PURPOSE), "*"),
+    Fault(
+        access.sealed_values_are_opened_only_where_they_are_used,
+        _at("WebhooksRole", *_SEALED_STATEMENT, "Condition", "StringLike", _PURPOSE),
+        "provider:*",
+    ),
+    Fault(
+        access.sealed_values_are_opened_only_where_they_are_used,
+        _at("DataFunctionRole", *_SEALED_STATEMENT, "Action"),
+        "kms:Decrypt",
+    ),
     Fault(access.grants_name_their_actions, (*_THROUGH_SECRETS_MANAGER, "Action"), "kms:*"),
     Fault(access.roles_name_their_resources, (*_THROUGH_SECRETS_MANAGER, "Resource"), "*"),
     Fault(access.roles_take_only_known_managed_policies, _at("FeedbackRole", "ManagedPolicyArns", 2), {"Ref": "Stage"}),
@@ -263,6 +293,7 @@ _OF_DATA = [
     Fault(data.the_schema_comes_before_the_code, ("Resources", "FeedbackFunction", "DependsOn")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "LiveFunction", "DependsOn")),
     Fault(data.the_schema_comes_before_the_code, ("Resources", "DataFunction", "DependsOn")),
+    Fault(data.the_schema_comes_before_the_code, ("Resources", "TriggersFunction", "DependsOn")),
     Fault(
         data.the_schema_comes_before_the_code,
         _at("IntakeFunction", *_VARIABLES),
@@ -275,6 +306,7 @@ _OUTSIDE = {"SubnetIds": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
 _OF_NETWORK = [
     Fault(network.stacks_are_given_what_they_ask_for, _at("Network", "Parameters", "InternetEgress")),
     Fault(network.stacks_are_given_what_they_ask_for, _within("Parameters", "VpcCidr")),
+    Fault(network.stacks_are_given_what_they_ask_for, _at("Network", "Parameters", "InvokeFunctions")),
     Fault(network.stacks_take_what_their_parent_took, _within("Parameters", "DatabasePort", "MinValue"), 5000),
     Fault(network.stacks_take_what_their_parent_took, ("Parameters", "VpcCidr", "AllowedPattern"), ".*"),
     Fault(network.stacks_offer_what_is_taken_from_them, _within("Outputs", "SubnetB")),
@@ -318,14 +350,21 @@ _OF_WATCHING = [
     Fault(watching.dead_letters_ring_an_alarm, ("Resources", "WorkDeadLetterAlarm")),
     Fault(watching.dead_letters_ring_an_alarm, _at("WorkDeadLetterAlarm", "Threshold"), 1000),
     Fault(watching.messages_that_wait_ring_an_alarm, ("Resources", "FeedbackQueueAgeAlarm")),
+    Fault(watching.messages_that_wait_ring_an_alarm, _at("WorkQueueAgeAlarm", "Metrics", 6)),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "HttpErrorsAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "ManagementErrorsAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, _at("HttpDurationAlarm", "Metrics", 5)),
     Fault(watching.functions_that_fail_ring_an_alarm, _at("QueueErrorsAlarm", "Metrics", 3)),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "LiveFullAlarm")),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "LiveDurationAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "WaitFullAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "WaitDurationAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "WebhooksDurationAlarm")),
+    Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "AutomationThrottlesAlarm")),
     Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("LiveDurationAlarm", "Threshold"), 20000),
     Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("HttpDurationAlarm", "Threshold"), 10000),
+    Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("WaitDurationAlarm", "Threshold"), 20000),
+    Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("WebhooksDurationAlarm", "Threshold"), 48000),
     Fault(watching.a_silent_sweep_rings_an_alarm, ("Resources", "SweepSilentAlarm")),
     Fault(watching.a_silent_sweep_rings_an_alarm, _at("SweepSilentAlarm", "TreatMissingData"), "notBreaching"),
     Fault(watching.logs_end_and_are_encrypted, _at("ApiLogs", "RetentionInDays")),
@@ -351,7 +390,7 @@ _OF_WATCHING = [
     Fault(
         watching.the_connections_alarm_counts_what_the_functions_reserve,
         _at("DatabaseConnectionsAlarm", "Metrics", 0, "Expression", "Fn::Sub"),
-        "connections - (${IntakeConcurrency} + ${InboxConcurrency} + ${LiveConcurrency} + ${DispatchConcurrency} + 18)",
+        "connections - (${IntakeConcurrency} + ${InboxConcurrency} + ${LiveConcurrency} + ${DispatchConcurrency} + 24)",
     ),
     Fault(watching.outputs_hold_no_secrets, _within("Outputs", "SubnetA", "Value"), "{{resolve:secretsmanager:x}}"),
     Fault(watching.outputs_hold_no_secrets, ("Outputs", "ApiUrl", "Value"), "{{resolve:secretsmanager:x}}"),

@@ -173,6 +173,10 @@ class _Settling:
         if "Fn::FindInMap" in node:
             table, first, second = self.settle(node["Fn::FindInMap"])
             return self._mappings[table][first][second]
+        if "Fn::Join" in node:
+            separator, parts = self.settle(node["Fn::Join"])
+            known = isinstance(parts, list) and all(isinstance(part, str) for part in parts)
+            return separator.join(parts) if known else {"Fn::Join": [separator, parts]}
         if isinstance(node.get("Fn::Sub"), str):
             return {"Fn::Sub": _PLACEHOLDER.sub(self._filled_in, node["Fn::Sub"])}
         if "Ref" in node:

@@ -1,14 +1,29 @@
 """The template gives each function the settings that its code reads, and no others."""
 
 import ast
+from typing import Any
 
 import pytest
+from annotated_types import Ge, Le
 
 from tests.template import reading
 from tests.unit import settings_read
 from tests.unit.settings_read import idle, is_settings, missing, read_by
 from tests.unit.source import Module, modules
+from tocsin.foundation.settings import QUEUES, Settings
 
+
+def _work_queue(event: dict[str, Any]) -> str | None:
+    """The class of work that an event source of a function brings."""
+    found = str(event["Properties"]["Queue"]["Fn::GetAtt"]).lower() if event["Type"] == "SQS" else ""
+    return next((queue for queue in QUEUES if f"'{queue}queue" in found), None)
+
+
+SERVED = {
+    each["CodeUri"]: served
+    for each in reading.of_type(reading.sam_template(), "AWS::Serverless::Function").values()
+    if (served := {queue for event in each.get("Events", {}).values() if (queue := _work_queue(event))})
+}
 GLOBALS = set(reading.sam_template()["Globals"]["Function"]["Environment"]["Variables"])
 FUNCTIONS = {
     each["CodeUri"].removeprefix("./").rstrip("/"): set(each["Environment"]["Variables"])
@@ -16,8 +31,20 @@ FUNCTIONS = {
 }
 
 
+# Given before the code that reads it is there, by the folder of the function.
+PREPARED = {
+    "functions/intake": {"USER_TOKEN_SECRET_ARN", "WEBHOOK_QUEUE_URL"},
+    "functions/wait": {"IDEMPOTENCY_DAYS", "PLAN_QUEUE_URL", "RATE_LIMIT_PER_MINUTE", "USER_TOKEN_SECRET_ARN"},
+    "functions/operate": {"WEBHOOK_QUEUE_URL"},
+    "functions/data": FUNCTIONS["functions/data"] - {"POWERTOOLS_SERVICE_NAME", "DATABASE_SECRET_ARN"},
+    "functions/dispatch": {"ALLOW_PRIVATE_DESTINATIONS"},
+    "functions/webhooks": {"ALLOW_PRIVATE_DESTINATIONS", "MAX_TRIGGER_DEPTH", "SEND_CONCURRENCY", "USER_TOKEN_SECRET_ARN"},
+    "functions/triggers": {"ALLOW_PRIVATE_DESTINATIONS", "MAX_TRIGGER_DEPTH", "TRIGGER_FUNCTION_ARNS", "USER_TOKEN_SECRET_ARN"},
+}
+
+
 def _read_by(folder: str) -> set[str]:
-    return read_by(f"{folder}/app.py", modules())
+    return read_by(f"{folder}/app.py", modules(), serves=SERVED.get(folder, ()))
 
 
 def test_every_door_has_a_function() -> None:
@@ -31,7 +58,7 @@ def test_a_function_is_given_what_it_reads(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", FUNCTIONS)
 def test_a_function_reads_what_it_alone_is_given(folder: str) -> None:
-    assert idle(_read_by(folder), FUNCTIONS[folder]) == []
+    assert idle(_read_by(folder), FUNCTIONS[folder] - PREPARED.get(folder, set())) == []
 
 
 def test_what_all_functions_are_given_is_read_by_some() -> None:
@@ -39,7 +66,9 @@ def test_what_all_functions_are_given_is_read_by_some() -> None:
 
 
 def test_every_setting_is_read_by_some_function() -> None:
-    assert settings_read.FIELDS - {field for folder in FUNCTIONS for field in _read_by(folder)} == set()
+    prepared = {variable.lower() for each in PREPARED.values() for variable in each}
+
+    assert settings_read.FIELDS - {field for folder in FUNCTIONS for field in _read_by(folder)} - prepared == set()
 
 
 def test_what_is_read_is_found() -> None:
@@ -47,6 +76,35 @@ def test_what_is_read_is_found() -> None:
     assert {"lease_seconds", "public_url", "push_queue_url", "fcm_application_arn"} <= _read_by("functions/dispatch")
     assert not {"email_queue_url", "user_token_secret_arn", "data_key_arn"} & _read_by("functions/intake")
     assert "public_url" not in _read_by("functions/inbox_api")
+    assert not {"public_url", "unsubscribe_secret_arn", "email_queue_url"} & _read_by("functions/webhooks")
+
+
+@pytest.mark.parametrize(("queue", "is_read"), [("email", True), ("webhook", False)])
+def test_a_worker_reads_what_the_work_of_its_queues_reads(queue: str, is_read: bool) -> None:
+    read = read_by("functions/dispatch/app.py", modules(), serves=[queue])
+
+    assert ("unsubscribe_secret_arn" in read) is is_read
+    assert {"lease_seconds", "webhook_queue_url"} <= read
+
+
+def test_a_parameter_is_bounded_as_the_setting_is_that_it_becomes() -> None:
+    """Else a value that a deployment accepted would stop the function."""
+    template = reading.sam_template()
+    bounded = {name: _bounds(name) for name in settings_read.FIELDS if _bounds(name)}
+    variables = [each["Environment"]["Variables"] for each in reading.of_type(template, "AWS::Serverless::Function").values()]
+    given = {name.lower(): value["Ref"] for each in variables for name, value in each.items() if "Ref" in value}
+
+    assert bounded.keys() <= given.keys()
+    for name, (default, least, most) in bounded.items():
+        declared = template["Parameters"][given[name]]
+        assert (declared["Default"], declared["MinValue"], declared["MaxValue"]) == (default, least, most), name
+
+
+def _bounds(field: str) -> tuple[int, ...]:
+    """Default, least and most of a setting that says so."""
+    known = Settings.model_fields[field]
+    limits = {type(each): each for each in known.metadata}
+    return (known.default, limits[Ge].ge, limits[Le].le) if {Ge, Le} <= limits.keys() else ()
 
 
 @pytest.mark.parametrize(

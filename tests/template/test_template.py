@@ -29,8 +29,12 @@ VARIANTS = {
         "ApnsApplicationArn": "arn:aws:sns:us-east-1:account:app/APNS/ours",
         "FcmApplicationArn": "arn:aws:sns:us-east-1:account:app/GCM/ours",
     },
+    "with functions for triggers": {
+        "TriggerFunctionArns": "arn:aws:lambda:us-east-1:account:function:one,arn:aws:lambda:us-east-1:account:function:two:live",
+    },
 }
 
+FUNCTION = "AWS::Lambda::Function"
 WAY_OUT = ("EIP", "InternetGateway", "NatGateway", "Route", "VPCGatewayAttachment")
 
 
@@ -147,6 +151,79 @@ def test_push_is_allowed_only_to_the_endpoints_of_our_applications() -> None:
     made = [each["Resource"] for each in statements if each["Action"] == "sns:CreatePlatformEndpoint"]
 
     assert made == [VARIANTS["with push"]["ApnsApplicationArn"], VARIANTS["with push"]["FcmApplicationArn"]]
+
+
+def test_triggers_invoke_the_functions_of_the_list_and_nobody_else_invokes_any() -> None:
+    variants = ("as it comes", "with functions for triggers")
+    roles = {
+        variant: {name: str(reading.named(each["Role"])) for name, each in _functions(variant).items()} for variant in variants
+    }
+    invoking = {
+        variant: {name: invoked for name, role in roles[variant].items() if (invoked := _invoked_by(variant, role))}
+        for variant in variants
+    }
+
+    listed = VARIANTS["with functions for triggers"]["TriggerFunctionArns"]
+    assert invoking == {"as it comes": {}, "with functions for triggers": {"TriggersFunction": listed.split(",")}}
+    assert _variables_of("TriggersFunction", "with functions for triggers")["TRIGGER_FUNCTION_ARNS"] == listed
+    assert _variables_of("DataFunction", "as it comes")["TRIGGER_FUNCTION_ARNS"] == ""
+
+
+def test_an_endpoint_to_lambda_is_made_only_for_triggers_that_need_it() -> None:
+    made = {variant: set(reading.settled(reading.whole(), **given)["Resources"]) for variant, given in VARIANTS.items()}
+
+    assert {variant for variant, resources in made.items() if "LambdaEndpoint" in resources} == {"with functions for triggers"}
+
+
+@pytest.mark.parametrize(
+    ("arn", "is_accepted"),
+    [
+        ("", True),
+        ("arn:aws:lambda:eu-central-1:111111111111:function:on-change", True),
+        ("arn:aws-us-gov:lambda:us-gov-west-1:111111111111:function:on_change:live", True),
+        ("arn:aws:lambda:eu-central-1:111111111111:function:*", False),
+        ("arn:aws:lambda:*:111111111111:function:on-change", False),
+        ("arn:aws:lambda:eu-central-1:111111111111:function:on-change:*", False),
+        ("arn:aws:lambda:eu-central-1:111111111111:layer:on-change", False),
+        ("on-change", False),
+    ],
+)
+def test_a_function_is_named_whole(arn: str, is_accepted: bool) -> None:
+    pattern = reading.sam_template()["Parameters"]["TriggerFunctionArns"]["AllowedPattern"]
+
+    assert bool(re.fullmatch(pattern, arn)) is is_accepted
+
+
+@pytest.mark.parametrize(
+    ("variant", "said"),
+    [("as it comes", "false"), ("with a way to the internet", "true"), ("with a database of your own", "unknown")],
+)
+def test_whoever_takes_webhooks_knows_whether_a_way_leads_to_the_internet(variant: str, said: str) -> None:
+    assert _variables_of("DataFunction", variant)["INTERNET_EGRESS"] == said
+
+
+def test_nothing_private_is_called_unless_the_parameter_says_so() -> None:
+    said = {name: _variables_of(name, "as it comes").get("ALLOW_PRIVATE_DESTINATIONS") for name in _functions("as it comes")}
+
+    told = {"DataFunction", "DispatchFunction", "WebhooksFunction", "TriggersFunction"}
+    assert said == {name: "false" if name in told else None for name in said}
+
+
+def _functions(variant: str) -> dict[str, dict[str, Any]]:
+    return reading.of_type(reading.settled(reading.whole(), **VARIANTS[variant]), FUNCTION)
+
+
+def _variables_of(function: str, variant: str) -> dict[str, Any]:
+    variables: dict[str, Any] = _functions(variant)[function]["Environment"]["Variables"]
+    return variables
+
+
+def _invoked_by(variant: str, role: str) -> list[Any]:
+    template = reading.settled(reading.whole(), **VARIANTS[variant])
+    policies = reading.of_type(template, "AWS::IAM::Role")[role].get("Policies", [])
+    statements = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
+    found = [each["Resource"] for each in statements if "lambda:InvokeFunction" in reading.listed(each["Action"])]
+    return [one for resource in found for one in reading.listed(resource)]
 
 
 def test_without_reservations_a_young_account_can_still_deploy() -> None:

@@ -1,13 +1,16 @@
 """Which settings a door reads, and which variables the template gives its function."""
 
 import ast
+import copy
 import inspect
 import textwrap
+from collections.abc import Collection
 from typing import Any, get_args
 
 from tests.unit.reach import Name, reached_from
 from tests.unit.source import Module
 from tocsin.foundation.settings import QUEUES, Settings
+from tocsin.outbox.handlers import HANDLERS
 
 FIELDS = set(Settings.model_fields)
 # What the template gives to code that is not ours.
@@ -16,12 +19,32 @@ OF_LIBRARIES = {
     "POWERTOOLS_SERVICE_NAME": "Powertools' logger and metrics",
     "POWERTOOLS_METRICS_NAMESPACE": "Powertools' metrics",
 }
+# queue: where the work of its workers makes work in turn. All workers share the code that nudges, which names no queue, so the
+# work of a queue that is not here may lead anywhere.
+LEADS_TO = {"webhook": {"webhook", "trigger"}, "trigger": {"plan", "webhook", "trigger"}}
 
 
-def read_by(door: str, modules: list[Module]) -> set[str]:
-    """The settings that this door's code can come to read."""
-    reached = [one for one in reached_from(door, modules) if one.module != "tocsin.foundation.settings"]
-    return {field for one in reached for node in one.nodes for field in [*_read(node), *_nudged(one, node)]}
+def read_by(door: str, modules: list[Module], *, serves: Collection[str] = ()) -> set[str]:
+    """The settings that this door's code can come to read. A door that serves work queues meets no work of others."""
+    known = [_serving(module, serves) for module in modules] if serves else modules
+    reached = [one for one in reached_from(door, known) if one.module != "tocsin.foundation.settings"]
+    read = {field for one in reached for node in one.nodes for field in [*_read(node), *_nudged(one, node)]}
+    near = {each for queue in serves or QUEUES for each in LEADS_TO.get(queue, QUEUES)}
+    return read - {f"{queue}_queue_url" for queue in QUEUES if queue not in near}
+
+
+def _serving(module: Module, queues: Collection[str]) -> Module:
+    """The module; if it is the table of handlers, with those of these queues alone."""
+    if module.name != "tocsin.outbox.handlers":
+        return module
+    others = {kind for kind, one in HANDLERS.items() if not one.queues & set(queues)}
+    tree = copy.deepcopy(module.tree)
+    for statement in tree.body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id="HANDLERS"), value=ast.Dict() as table):
+                kept = [n for n, key in enumerate(table.keys) if not (isinstance(key, ast.Constant) and key.value in others)]
+                table.keys, table.values = [table.keys[n] for n in kept], [table.values[n] for n in kept]
+    return Module(module.path, tree)
 
 
 def may_be_absent(field: str) -> bool:
