@@ -11,7 +11,14 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import about
 
-OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage", "functions/operate"]
+OPEN_DOORS = [
+    "functions/intake",
+    "functions/inbox_api",
+    "functions/live",
+    "functions/wait",
+    "functions/manage",
+    "functions/operate",
+]
 PREPARED_DOORS = ["functions/data"]  # a function that no route leads to yet
 
 
