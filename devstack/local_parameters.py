@@ -20,6 +20,7 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "IntakeConcurrency": "4",
         "InboxConcurrency": "4",
         "LiveConcurrency": "8",
+        "WaitConcurrency": "200",
         "DispatchConcurrency": "8",
         "PublicUrl": public_url,
         "ProviderBaseUrls": _base_urls(post_office_url) if post_office_url else "",
