@@ -124,11 +124,13 @@ def _exit_code(pid: int) -> str:
 
 
 def _warm_up_the_sdk() -> None:
-    """The SDK is imported when it is first needed, which would be in each child anew."""
+    """The SDK reads its descriptions of a service when that is first needed, which would be in each child anew."""
     try:
-        importlib.import_module("boto3").client("sqs").close()
+        sdk = importlib.import_module("boto3")
     except ImportError:
         return
+    for service in ("secretsmanager", "sqs"):
+        sdk.client(service).close()
 
 
 def _leash() -> dict[str, Any]:
