@@ -209,7 +209,7 @@ def _row(n: int, asked: Asked, reply_within: timedelta | None) -> dict[str, Any]
         "occurred_at": _text(intent.occurred_at),
         "send_at": _text(intent.send_at),
         "expires_at": _text(intent.expires_at),
-        "reply_within_seconds": reply_within.total_seconds() if reply_within else None,
+        "reply_within_seconds": None if reply_within is None else reply_within.total_seconds(),
     }
 
 
