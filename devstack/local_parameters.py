@@ -8,7 +8,8 @@ from devstack.intrinsics import ACCOUNT, REGION
 def local_parameters(*, database_port: int, public_url: str, post_office_url: str) -> dict[str, str]:
     """Push works, because the post office knows any application; it also stands in for the providers outside AWS.
 
-    A laptop bears few environments of the functions that compute, and twice as many of the one that waits.
+    A laptop bears few environments of the functions that compute, twice as many of the one that waits for news, and of the one
+    that waits for outcomes as many as the local Lambda allows. Webhooks may lead to this machine and to the internet.
     """
     applications = f"arn:aws:sns:{REGION}:{ACCOUNT}:app"
     return {
@@ -22,6 +23,10 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "LiveConcurrency": "8",
         "WaitConcurrency": "200",
         "DispatchConcurrency": "8",
+        "WebhookConcurrency": "2",
+        "TriggerConcurrency": "2",
+        "AllowPrivateDestinations": "true",
+        "InternetEgress": "true",
         "PublicUrl": public_url,
         "ProviderBaseUrls": _base_urls(post_office_url) if post_office_url else "",
     }

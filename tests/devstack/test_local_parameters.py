@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from devstack import intrinsics, template
 from devstack.local_parameters import local_parameters
@@ -18,9 +19,25 @@ def _given() -> dict[str, str]:
 def test_the_template_would_accept_every_value() -> None:
     declared = intrinsics.load(TEMPLATE)["Parameters"]
 
-    refused = {name for name, value in _given().items() if not re.fullmatch(declared[name].get("AllowedPattern", ".*"), value)}
+    assert {name for name, value in _given().items() if not _is_accepted(declared[name], value)} == set()
 
-    assert refused == set()
+
+def _is_accepted(declared: dict[str, Any], value: str) -> bool:
+    if declared["Type"] == "Number":
+        return bool(declared["MinValue"] <= int(value) <= declared["MaxValue"])
+    return bool(re.fullmatch(declared.get("AllowedPattern", ".*"), value)) and value in declared.get("AllowedValues", [value])
+
+
+def test_webhooks_of_this_machine_and_of_the_internet_can_be_called() -> None:
+    functions = template.read(TEMPLATE, _given(), {}).functions
+
+    callers = [functions[f"{name}Function"].variables for name in ("Data", "Dispatch", "Webhooks", "Triggers")]
+    assert {each["ALLOW_PRIVATE_DESTINATIONS"] for each in callers} == {"true"}
+    assert functions["DataFunction"].variables["INTERNET_EGRESS"] == "true"
+
+
+def test_two_hundred_producers_may_wait_at_once() -> None:
+    assert template.read(TEMPLATE, _given(), {}).functions["WaitFunction"].reserved_concurrency == 200
 
 
 def test_no_provider_and_no_unsubscribe_link_leads_off_this_machine() -> None:

@@ -29,7 +29,11 @@ Statement = dict[str, Any]
 _SECRET_OF = "kms:EncryptionContext:SecretARN"
 _TENANT, _PURPOSE = "kms:EncryptionContext:tenant", "kms:EncryptionContext:purpose"
 # What is sealed for: who seals it, and who opens it.
-SEALED_FOR = {"provider:*": ("OperateFunctionRole", "DispatchRole"), "webhook:*": ("DataFunctionRole", "WebhooksRole")}
+SEALED_FOR = {
+    "provider:*": ("OperateFunctionRole", "DispatchRole"),
+    "webhook:*": ("DataFunctionRole", "WebhooksRole"),
+    "handler:*": ("DataFunctionRole", "WebhooksRole"),
+}
 
 
 def grants_name_their_actions(template: Template) -> list[str]:
@@ -114,10 +118,10 @@ def functions_that_encrypt_are_told_of_the_key_and_no_others_may(template: Templ
 def sealed_values_are_opened_only_where_they_are_used(template: Template) -> list[str]:
     """For each purpose one role seals and another opens; whoever seals cannot read what is stored."""
     found = [
-        (str(statement["Condition"]["StringLike"][_PURPOSE]), action, role)
+        (str(purpose), action, role)
         for role, statement in _allowing_of_roles(template)
         for action in listed(statement.get("Action"))
-        if _PURPOSE in statement.get("Condition", {}).get("StringLike", {})
+        for purpose in listed(statement.get("Condition", {}).get("StringLike", {}).get(_PURPOSE))
     ]
     wanted = {
         (purpose, action, role)
@@ -215,8 +219,9 @@ def _for_sealed_values(condition: dict[str, Any]) -> bool:
     """Both halves are needed: `ForAllValues` alone is also true of no context at all."""
     only = condition.get("ForAllValues:StringEquals", {}).get("kms:EncryptionContextKeys")
     present = condition.get("StringLike", {})
-    purpose = present.get(_PURPOSE)
-    return only == ["tenant", "purpose"] and present == {_TENANT: "?*", _PURPOSE: purpose} and purpose in SEALED_FOR
+    purposes = listed(present.get(_PURPOSE))
+    is_for_one = present == {_TENANT: "?*", _PURPOSE: present.get(_PURPOSE)}
+    return only == ["tenant", "purpose"] and is_for_one and bool(purposes) and set(purposes) <= SEALED_FOR.keys()
 
 
 def _is_everything(resource: Any) -> bool:

@@ -1,6 +1,7 @@
 """The template gives each function the settings that its code reads, and no others."""
 
 import ast
+from functools import cache
 from typing import Any
 
 import pytest
@@ -43,6 +44,7 @@ PREPARED = {
 }
 
 
+@cache
 def _read_by(folder: str) -> set[str]:
     return read_by(f"{folder}/app.py", modules(), serves=SERVED.get(folder, ()))
 

@@ -1,6 +1,7 @@
 """The template keeps every rule we have, however its parameters are chosen."""
 
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -170,7 +171,7 @@ def test_triggers_invoke_the_functions_of_the_list_and_nobody_else_invokes_any()
 
 
 def test_an_endpoint_to_lambda_is_made_only_for_triggers_that_need_it() -> None:
-    made = {variant: set(reading.settled(reading.whole(), **given)["Resources"]) for variant, given in VARIANTS.items()}
+    made = {variant: set(_settled(variant)["Resources"]) for variant in VARIANTS}
 
     assert {variant for variant, resources in made.items() if "LambdaEndpoint" in resources} == {"with functions for triggers"}
 
@@ -209,8 +210,13 @@ def test_nothing_private_is_called_unless_the_parameter_says_so() -> None:
     assert said == {name: "false" if name in told else None for name in said}
 
 
+@cache
+def _settled(variant: str) -> reading.Template:
+    return reading.settled(reading.whole(), **VARIANTS[variant])
+
+
 def _functions(variant: str) -> dict[str, dict[str, Any]]:
-    return reading.of_type(reading.settled(reading.whole(), **VARIANTS[variant]), FUNCTION)
+    return reading.of_type(_settled(variant), FUNCTION)
 
 
 def _variables_of(function: str, variant: str) -> dict[str, Any]:
@@ -219,8 +225,7 @@ def _variables_of(function: str, variant: str) -> dict[str, Any]:
 
 
 def _invoked_by(variant: str, role: str) -> list[Any]:
-    template = reading.settled(reading.whole(), **VARIANTS[variant])
-    policies = reading.of_type(template, "AWS::IAM::Role")[role].get("Policies", [])
+    policies = reading.of_type(_settled(variant), "AWS::IAM::Role")[role].get("Policies", [])
     statements = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
     found = [each["Resource"] for each in statements if "lambda:InvokeFunction" in reading.listed(each["Action"])]
     return [one for resource in found for one in reading.listed(resource)]
