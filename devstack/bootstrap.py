@@ -1,9 +1,11 @@
 """Inside a Lambda execution environment: imports the handler once, then answers one invocation after the other.
 
+Where many environments are wanted it imports the handler once for all of them and is forked for each, as SnapStart would do.
 It runs as a file, not as a module of this package, so that a function sees nothing of the repository but its own
 folder and its layers.
 """
 
+import gc
 import importlib
 import io
 import json
@@ -16,6 +18,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 MAX_RESPONSE_BYTES = 6 * 1024 * 1024
 Handler = Callable[[Any, "Context"], Any]
@@ -42,21 +45,103 @@ class Context:
 
 
 def main(parent: int, channel: int, handler_name: str) -> None:
-    runpy.run_path(str(Path(__file__).with_name("leash.py")))["hold"](parent)
+    _leash()["hold"](parent)
     os.set_inheritable(channel, False)
-    # Prints of a function belong in the log at once, as they do in CloudWatch.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(line_buffering=True)
-    with socket.socket(fileno=channel) as sock, sock.makefile("rwb") as pipe:
+    _write_lines()
+    with socket.socket(fileno=channel) as sock:
+        serve(sock, lambda: find(handler_name))
+
+
+def serve(sock: socket.socket, find_handler: Callable[[], Handler]) -> None:
+    """Say that the handler is there, or why not, then answer invocations until nobody asks any more."""
+    with sock.makefile("rwb") as pipe:
         try:
-            handler = find(handler_name)
+            handler = find_handler()
         except BaseException as error:
             _answer(pipe, {"init_error": _report(error, _init_error_type(error))})
             raise SystemExit(1) from None
         _answer(pipe, {"ready": True})
         for line in pipe:
             _answer(pipe, invoke(handler, json.loads(line)))
+
+
+def main_of_many(parent: int, channel: int, handler_name: str) -> None:
+    """Import everything, then become an environment for each socket that is handed in. Has no thread, so forking is safe."""
+    leash = _leash()
+    leash["end_with_parent"](parent)
+    _write_lines()
+    handler, failure = None, None
+    try:
+        handler = find(handler_name)
+        _warm_up_the_sdk()
+    except BaseException as error:
+        failure = error
+    gc.freeze()  # what is there stays shared: the collector of a child does not touch it
+    with socket.socket(fileno=channel) as control:
+        while True:
+            said, descriptors, _, _ = socket.recv_fds(control, 64, 1)
+            if not said:
+                os._exit(0)  # the stack is gone, and takes the children along
+            if not descriptors:
+                control.send(_exit_code(int(said)).encode())
+                continue
+            pid = os.fork()
+            if pid == 0:
+                control.close()
+                _become_environment(leash, descriptors[0], handler, failure)
+            os.setpgid(pid, pid)
+            os.close(descriptors[0])
+            control.send(str(pid).encode())
+
+
+def _become_environment(leash: dict[str, Any], channel: int, handler: Handler | None, failure: BaseException | None) -> None:
+    code = 1
+    try:
+        os.setpgid(0, 0)
+        leash["end_with_parent"](os.getppid())
+        os.environ["AWS_LAMBDA_LOG_STREAM_NAME"] = uuid4().hex
+
+        def found() -> Handler:
+            if failure or handler is None:
+                raise failure or RuntimeError("no handler")
+            return handler
+
+        with socket.socket(fileno=channel) as sock:
+            serve(sock, found)
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 1
+    except BaseException as error:
+        traceback.print_exception(error)
+    finally:
+        os._exit(code)
+
+
+def _exit_code(pid: int) -> str:
+    """How a child ended, as `subprocess` counts, or that it lives."""
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    return str(os.waitstatus_to_exitcode(status)) if ended else "lives"
+
+
+def _warm_up_the_sdk() -> None:
+    """The SDK reads its descriptions of a service when that is first needed, which would be in each child anew."""
+    try:
+        sdk = importlib.import_module("boto3")
+    except ImportError:
+        return
+    for service in ("secretsmanager", "sqs"):
+        sdk.client(service).close()
+
+
+def _leash() -> dict[str, Any]:
+    return runpy.run_path(str(Path(__file__).with_name("leash.py")))
+
+
+def _write_lines() -> None:
+    """Prints of a function belong in the log at once, as they do in CloudWatch."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(line_buffering=True)
 
 
 def find(name: str) -> Handler:
@@ -103,4 +188,4 @@ def _answer(pipe: Any, message: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    (main_of_many if sys.argv[4:] == ["many"] else main)(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -61,6 +61,10 @@ class Child:
     def returncode(self) -> int | None:
         return self.process.poll()
 
+    def wait(self, patience: float) -> int:
+        """Its exit code, for which one waits a moment."""
+        return self.process.wait(patience)
+
     def first_line(self, patience: float = 30.0) -> str:
         """What it says first on its standard output, which must be a pipe."""
         stream = self.process.stdout

@@ -1,10 +1,8 @@
 """One Lambda execution environment: a process that holds one function and runs one invocation at a time."""
 
 import json
-import os
 import signal
 import socket
-import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,12 +10,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from devstack.children import Child
+from devstack.bootstrapping import spawn
 from devstack.declared import Function
-from devstack.intrinsics import REGION
+from devstack.fork_server import ForkServer
 
 INIT_SECONDS = 60.0  # Lambda allows 10, but does not start four at once on a laptop
-MAX_LOG_BYTES = 20 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,42 +26,26 @@ class Outcome:
 
 
 class Environment:
-    """A process that has imported the handler; it is used up by a time-out or a crash."""
+    """A process that has imported the handler, or was forked from one; it is used up by a time-out or a crash."""
 
-    def __init__(self, function: Function, variables: dict[str, str], log: Path) -> None:
+    def __init__(self, function: Function, variables: dict[str, str], log: Path, server: ForkServer | None = None) -> None:
         self._function = function
         self.is_usable = True
         self.idle_since = time.monotonic()
         ours, theirs = socket.socketpair()
-        log.parent.mkdir(parents=True, exist_ok=True)
-        if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
-            log.replace(log.with_suffix(".log.1"))
         with theirs:
-            self._child = Child(
-                [
-                    sys.executable,
-                    "-P",
-                    str(Path(__file__).with_name("bootstrap.py")),
-                    str(os.getpid()),
-                    str(theirs.fileno()),
-                    function.handler,
-                ],
-                log=log,
-                cwd=function.folder,
-                env=_complete(variables, function),
-                pass_fds=(theirs.fileno(),),
-            )
+            self._process = server.fork(theirs) if server else spawn(function, variables, log, theirs)
         self._socket = ours
         self._reader = ours.makefile("rb")
         self._is_ready = False
 
     @property
     def pid(self) -> int:
-        return self._child.pid
+        return self._process.pid
 
     @property
     def is_alive(self) -> bool:
-        return self.is_usable and self._child.returncode is None
+        return self.is_usable and self._process.returncode is None
 
     def invoke(self, event: Any) -> Outcome:
         """Run the handler once; an environment that timed out or died afterwards says it is no longer usable."""
@@ -83,7 +64,7 @@ class Environment:
 
     def close(self) -> None:
         self.is_usable = False
-        self._child.kill()
+        self._process.kill()
         self._reader.close()
         self._socket.close()
 
@@ -118,7 +99,7 @@ class Environment:
 
     def _exited(self, request_id: str) -> dict[str, Any]:
         self.is_usable = False
-        code = self._child.process.wait(5)
+        code = self._process.wait(5)
         self.close()
         how = f"signal: {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         message = f"RequestId: {request_id} Error: Runtime exited with error: {how}"
@@ -129,30 +110,3 @@ def _timed_out(request_id: str, seconds: int) -> dict[str, Any]:
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
     message = f"{now} {request_id} Task timed out after {seconds:.2f} seconds"
     return {"errorType": "Sandbox.Timedout", "errorMessage": message}
-
-
-def _complete(variables: dict[str, str], function: Function) -> dict[str, str]:
-    """The function's variables and those that Lambda sets; nothing of the developer's own environment gets through."""
-    layers = [str(layer.python_path) for layer in function.layers if layer.python_path.is_dir()]
-    return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "HOME": "/nonexistent",  # no credentials or settings of the developer
-        "LANG": "C.UTF-8",
-        "TZ": ":UTC",
-        "PYTHONPATH": os.pathsep.join([str(function.folder), *layers]),
-        "AWS_REGION": REGION,
-        "AWS_DEFAULT_REGION": REGION,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_SESSION_TOKEN": "test",
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_LAMBDA_FUNCTION_NAME": function.arn.rpartition(":")[2],
-        "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
-        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
-        "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
-        "AWS_LAMBDA_LOG_STREAM_NAME": uuid4().hex,
-        "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
-        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{sys.version_info.major}.{sys.version_info.minor}",
-        "LAMBDA_TASK_ROOT": str(function.folder),
-        "_HANDLER": function.handler,
-    } | variables

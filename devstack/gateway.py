@@ -19,6 +19,7 @@ from devstack.request_body import RefusedBodyError, read_body
 from devstack.routes import match
 
 INTEGRATION_SECONDS = 30.0
+MOST_REQUESTS = 256  # to one function, at once
 UNAVAILABLE = {"message": "Service Unavailable"}
 NOT_ANSWERED_BY_THE_FUNCTION = {"TooManyRequestsException", "ServiceException"}
 NEVER_PASSED_ON = {"connection", "content-length", "date", "keep-alive", "transfer-encoding"}
@@ -125,13 +126,15 @@ class Gateway:
     def _threads_of(self, function: str) -> ThreadPoolExecutor:
         with self._changed:
             if function not in self._invocations:
-                self._invocations[function] = ThreadPoolExecutor(max_workers=64, thread_name_prefix=f"integration-{function}")
+                self._invocations[function] = ThreadPoolExecutor(
+                    max_workers=MOST_REQUESTS, thread_name_prefix=f"integration-{function}"
+                )
             return self._invocations[function]
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 128
+    request_queue_size = MOST_REQUESTS
 
     def __init__(self, gateway: Gateway, port: int) -> None:
         self.gateway = gateway

@@ -17,8 +17,12 @@ def hold(parent: int) -> None:
     os.dup2(nothing, 0)
     os.close(nothing)
     threading.Thread(target=_end_with, args=(lifeline,), name="leash", daemon=True).start()
+    end_with_parent(parent)
+
+
+def end_with_parent(parent: int) -> None:
+    """The kernel's own way (of Linux), which also reaches a process that is stuck and would never see the pipe close."""
     if sys.platform == "linux":
-        # The kernel's own way, which also reaches a process that is stuck and would never see the pipe close.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:
             os._exit(1)

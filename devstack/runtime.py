@@ -10,9 +10,11 @@ from typing import Any
 
 from devstack.declared import Function, Layer
 from devstack.environment import Environment, Outcome
+from devstack.fork_server import IS_SAFE, ForkServer
 
 LOCAL_CONCURRENCY = 4  # of a function that reserves none
 MOST_CONCURRENCY = 8  # whatever a function reserves
+CROWDS = {"WaitFunction": 200}  # but of one that only waits: its environments are forked, where that is safe
 IDLE_SECONDS = 600.0
 LOOK_SECONDS = 1.0
 THROTTLED = {"errorType": "TooManyRequestsException", "errorMessage": "Rate Exceeded."}
@@ -50,7 +52,10 @@ class Pool:
     def __init__(self, function: Function, variables: Mapping[str, str], log: Path) -> None:
         self.function = function
         reserved = function.reserved_concurrency
-        self.limit = LOCAL_CONCURRENCY if reserved is None else min(reserved, MOST_CONCURRENCY)
+        self._is_forked = IS_SAFE and function.name in CROWDS
+        most = CROWDS[function.name] if self._is_forked else MOST_CONCURRENCY
+        self.limit = LOCAL_CONCURRENCY if reserved is None else min(reserved, most)
+        self._servers: dict[int, ForkServer] = {}
         self._variables = dict(variables) | _with_layers_mounted(function.variables, function.layers)
         self._log = log
         self._sources = Sources([function.folder, *(layer.content for layer in function.layers)])
@@ -83,9 +88,12 @@ class Pool:
         with self._lock:
             self._is_closed = True
             environments = [*(each for _, each in self._idle), *self._busy]
+            servers = list(self._servers.values())
             self._idle = []
         for environment in environments:
             environment.close()
+        for server in servers:
+            server.kill()
 
     @contextmanager
     def _environment(self) -> Iterator[Environment | None]:
@@ -97,7 +105,7 @@ class Pool:
         for each in outdated:
             each.close()
         if environment is None:
-            environment = self._start()
+            environment = self._start(state)
         try:
             yield environment
         finally:
@@ -114,14 +122,26 @@ class Pool:
             outdated.append(environment)
         return None, outdated
 
-    def _start(self) -> Environment | None:
-        environment = Environment(self.function, self._variables, self._log)
+    def _start(self, state: int) -> Environment | None:
+        environment = Environment(self.function, self._variables, self._log, self._server_of(state))
         with self._lock:
             if not self._is_closed:
                 self._busy.add(environment)
                 return environment
         environment.close()
         return None
+
+    def _server_of(self, state: int) -> ForkServer | None:
+        """What the many environments of a crowd are forked from: the code as it is on disk."""
+        if not self._is_forked:
+            return None
+        with self._lock:
+            outdated = [number for number, server in self._servers.items() if number != state or not server.is_alive]
+            for number in outdated:
+                self._servers.pop(number).retire()
+            if state not in self._servers:
+                self._servers[state] = ForkServer(self.function, self._variables, self._log)
+            return self._servers[state]
 
     def _give_back(self, state: int, environment: Environment) -> None:
         with self._lock:

@@ -21,12 +21,13 @@ from devstack.pollers import Poller
 from devstack.post_office.ledger import Ledger
 from devstack.postgres import Postgres
 from devstack.providers import Providers
-from devstack.runtime import Pool
+from devstack.runtime import CROWDS, Pool
 from devstack.scheduler import Scheduler
 from devstack.state import RefusalError, State
 from devstack.watch import Watched
 
 DRAIN_SECONDS = 5.0
+MOST_CONNECTIONS = 100 + sum(CROWDS.values())
 
 
 class StopRequested(Exception):
@@ -43,7 +44,7 @@ class Stack:
         self._say = say
         self._stop_requested = threading.Event()
         self._cleanup = ExitStack()
-        self._postgres = Postgres(state.postgres)
+        self._postgres = Postgres(state.postgres, settings={"max_connections": str(MOST_CONNECTIONS)})
         self._aws = LocalAws(state)
         self._providers = Providers(state)
         self._pools: dict[str, Pool] = {}

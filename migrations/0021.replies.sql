@@ -1,14 +1,14 @@
 -- depends: 0020.triggers
--- A synchronous caller's mailbox: there while somebody waits, gone when they leave.
+-- A synchronous caller's mailbox: there while somebody waits, gone when they leave. It is empty: what has ended says so in its own
+-- row, and that nothing of the notification points here any more is the reply.
 CREATE TABLE reply_inboxes (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
-    notification_id uuid NOT NULL,
-    reply jsonb NOT NULL DEFAULT '{}',
     created_at timestamptz NOT NULL DEFAULT tocsin_now(),
     expires_at timestamptz NOT NULL
-) WITH (fillfactor = 50);
-COMMENT ON COLUMN reply_inboxes.reply IS 'what has ended so far, by route; `plan` for what planning itself ended';
+);
+COMMENT ON COLUMN reply_inboxes.id IS 'of the notification: whoever repeats the request waits at the same mailbox';
+COMMENT ON COLUMN reply_inboxes.expires_at IS 'nobody waits any longer: whoever does takes it away before';
 CREATE INDEX reply_inboxes_tenant_idx ON reply_inboxes (tenant_id);
 CREATE INDEX reply_inboxes_expires_idx ON reply_inboxes (expires_at);
 
@@ -24,7 +24,9 @@ CREATE TABLE abandoned_executions (
     outcome jsonb NOT NULL,
     abandoned_at timestamptz NOT NULL DEFAULT tocsin_now()
 );
+-- the list: newest first; of one notification; retention
 CREATE INDEX abandoned_executions_listing_idx ON abandoned_executions (tenant_id, abandoned_at DESC, id DESC);
+CREATE INDEX abandoned_executions_notification_idx ON abandoned_executions (notification_id, abandoned_at DESC, id DESC);
 CREATE INDEX abandoned_executions_abandoned_idx ON abandoned_executions (abandoned_at);
 
 -- the wait: is anything of it still under way?
@@ -37,33 +39,39 @@ AS $$
 DECLARE
     outcome jsonb;
 BEGIN
+    -- The lock lets a caller who is leaving wait for us, or us for them, and then the mailbox is gone: never both, never neither.
+    -- It is shared: workers who settle routes of the same notifications do not wait for each other.
+    PERFORM FROM reply_inboxes
+    WHERE id = OLD.reply_to AND tenant_id = OLD.tenant_id AND expires_at > tocsin_now()
+    FOR KEY SHARE;
+    IF FOUND THEN
+        RETURN NULL;
+    END IF;
     IF OLD.route_id IS NOT NULL THEN
         SELECT jsonb_build_object('status', routes.status, 'reason', routes.reason, 'next_attempt_at', routes.next_attempt_at)
         INTO outcome
         FROM routes
-        WHERE routes.notification_id = OLD.notification_id AND routes.route_id = OLD.route_id;
+        WHERE routes.notification_id = OLD.notification_id AND routes.route_id = OLD.route_id
+          AND (TG_OP = 'UPDATE' OR routes.status NOT IN ('pending', 'failed'));
     ELSE
+        -- what planning ended by itself; what goes on replies for itself
+        SELECT jsonb_object_agg(routes.status, routes.routes) INTO outcome
+        FROM (
+            SELECT status, count(*) AS routes
+            FROM routes
+            WHERE notification_id = OLD.notification_id AND status NOT IN ('pending', 'failed')
+            GROUP BY status
+        ) AS routes;
+    END IF;
+    IF outcome IS NULL THEN
+        -- buried without a word on a route
         SELECT jsonb_build_object('status', 'dead_letter', 'reason', letter.failure_classification)
         INTO outcome
         FROM dead_letters AS letter
-        WHERE letter.notification_id = OLD.notification_id AND letter.outbox_id = OLD.id;
-        IF outcome IS NULL THEN
-            -- what planning ended by itself; what goes on replies for itself
-            SELECT jsonb_object_agg(routes.status, routes.routes) INTO outcome
-            FROM (
-                SELECT status, count(*) AS routes
-                FROM routes
-                WHERE notification_id = OLD.notification_id AND status NOT IN ('pending', 'failed')
-                GROUP BY status
-            ) AS routes;
-        END IF;
+        WHERE letter.notification_id = OLD.notification_id AND letter.outbox_id = OLD.id
+        LIMIT 1;
     END IF;
-    IF outcome IS NULL THEN
-        RETURN NULL;
-    END IF;
-    UPDATE reply_inboxes SET reply = reply || jsonb_build_object(COALESCE(OLD.route_id, OLD.source_kind), outcome)
-    WHERE id = OLD.reply_to AND tenant_id = OLD.tenant_id AND expires_at > tocsin_now();
-    IF NOT FOUND THEN
+    IF outcome IS NOT NULL THEN
         INSERT INTO abandoned_executions (
             id, tenant_id, outbox_id, reply_to, source_kind, notification_id, route_id, outcome)
         VALUES (tocsin_uuid7(), OLD.tenant_id, OLD.id, OLD.reply_to, OLD.source_kind, OLD.notification_id, OLD.route_id, outcome);
@@ -82,8 +90,8 @@ CREATE POLICY own_tenant ON reply_inboxes TO tocsin_app
     USING (tenant_id = (SELECT tocsin_tenant())) WITH CHECK (tenant_id = (SELECT tocsin_tenant()));
 CREATE POLICY every_tenant ON reply_inboxes TO tocsin_worker, tocsin_retention USING (true) WITH CHECK (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON reply_inboxes TO tocsin_app;
-GRANT SELECT, UPDATE ON reply_inboxes TO tocsin_worker;
-GRANT SELECT, DELETE, UPDATE (reply) ON reply_inboxes TO tocsin_retention;
+GRANT SELECT, UPDATE (expires_at) ON reply_inboxes TO tocsin_worker;  -- a lock needs it
+GRANT SELECT, DELETE, UPDATE (expires_at) ON reply_inboxes TO tocsin_retention;
 
 ALTER TABLE abandoned_executions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE abandoned_executions FORCE ROW LEVEL SECURITY;

@@ -146,18 +146,33 @@ class World:
         producer: str = "shop",
         mode: str = "live",
         rate_limit: int = 1_000_000,
+        reply_within: timedelta | None = None,
     ) -> list[accept_intents.IntakeEnd]:
         """How each intent ends when they are accepted together, in one transaction."""
         sender = Sender(tenant, producer, mode, rate_subject="test", rate_limit=rate_limit)
         ends, _ = accept_intents.accept(
-            conn or self.app, list(asked), sender=sender, request_id="r", trace_id="", window=timedelta(days=7)
+            conn or self.app,
+            list(asked),
+            sender=sender,
+            request_id="r",
+            trace_id="",
+            window=timedelta(days=7),
+            reply_within=reply_within,
         )
         return ends
 
-    def accept(self, *, key: str | None = None, tenant: UUID = TENANT, mode: str = "live", **intent: Any) -> Asked:
+    def accept(
+        self,
+        *,
+        key: str | None = None,
+        tenant: UUID = TENANT,
+        mode: str = "live",
+        reply_within: timedelta | None = None,
+        **intent: Any,
+    ) -> Asked:
         """Accept one intent through the real use case; without an audience it goes to alice by email."""
         asked = self.asked(key=key, **intent)
-        (end,) = self.try_accept(asked, tenant=tenant, mode=mode)
+        (end,) = self.try_accept(asked, tenant=tenant, mode=mode, reply_within=reply_within)
         assert isinstance(end, accept_intents.Admitted), end
         return asked
 

@@ -76,7 +76,7 @@ LINKS = (
     Link("outbox", ("id",), "webhook_deliveries"),
     Link("outbox", ("reply_to",), "reply_inboxes"),
     Link("abandoned_executions", ("notification_id", "route_id"), "routes"),
-    Link("reply_inboxes", ("notification_id",), "records"),
+    Link("reply_inboxes", ("id",), "records"),
     Link("dead_letters", ("trigger_id",), "triggers"),
     Link("provider_events", ("notification_id", "route_id", "generation", "attempt_no"), "attempts"),
 )

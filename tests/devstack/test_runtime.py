@@ -13,17 +13,22 @@ import psutil
 import pytest
 
 from devstack.declared import Function, Layer
-from devstack.runtime import Pool
+from devstack.fork_server import IS_SAFE
+from devstack.runtime import CROWDS, MOST_CONCURRENCY, Pool
 from devstack.stack import Stack
 from devstack.state import State
 
 ROOT = Path(__file__).parents[2]
 MakePool = Callable[..., Pool]
+FORKED = [pytest.param("forked", marks=pytest.mark.skipif(not IS_SAFE, reason="no safe fork here"))]
 
 
-@pytest.fixture
-def make_pool(tmp_path: Path) -> Iterator[MakePool]:
+@pytest.fixture(params=["spawned", *FORKED])
+def make_pool(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePool]:
+    """A function whose environments are started each by itself, or forked: to the function it is all the same."""
     made: list[Pool] = []
+    if request.param == "forked":
+        monkeypatch.setitem(CROWDS, "Door", 20)
 
     def make(code: str, **settings: Any) -> Pool:
         folder = tmp_path / "door"
@@ -196,7 +201,10 @@ def test_an_environment_that_was_killed_while_idle_is_not_used_again(make_pool: 
     first = pool.invoke({}).result
     process = psutil.Process(first)
     process.kill()
-    process.wait(10)  # until its last thread is gone; before that nobody can tell that it is dead
+    if "Door" in CROWDS:
+        wait_until(lambda: is_gone(first))  # whoever forked it has not asked for its end yet
+    else:
+        process.wait(10)  # until its last thread is gone; before that nobody can tell that it is dead
 
     again = pool.invoke({})
 
@@ -249,11 +257,13 @@ def test_invocations_run_side_by_side_up_to_the_reserved_concurrency(make_pool: 
     assert results == [2, 2]
 
 
-@pytest.mark.parametrize(("reserved", "limit"), [(None, 4), (0, 0), (1, 1), (8, 8), (40, 8)])
+@pytest.mark.parametrize(("reserved", "limit"), [(None, 4), (0, 0), (1, 1), (8, 8), (40, 40)])
 def test_a_function_has_as_many_environments_as_it_reserves_and_a_laptop_bears(
     make_pool: MakePool, reserved: int | None, limit: int
 ) -> None:
-    assert make_pool("def handler(event, context): pass", reserved_concurrency=reserved).limit == limit
+    most = CROWDS.get("Door", MOST_CONCURRENCY)
+
+    assert make_pool("def handler(event, context): pass", reserved_concurrency=reserved).limit == min(limit, most)
 
 
 def test_a_busy_function_makes_others_wait_and_then_throttles(make_pool: MakePool, tmp_path: Path) -> None:
@@ -342,7 +352,8 @@ def test_environments_die_with_the_stack_even_when_it_is_killed(make_pool: MakeP
     script = f"""
 import pathlib, sys, threading, time
 from devstack.declared import Function
-from devstack.runtime import Pool
+from devstack.runtime import CROWDS, Pool
+CROWDS.update({{name: 20 for name in {sorted(CROWDS)!r}}})
 folder = pathlib.Path({str(folder)!r})
 pool = Pool(Function("Door", "arn:x:door", folder, "app.handler", 60, 128, {{}}, (), None), {{}}, folder / "log")
 threading.Thread(target=pool.invoke, args=({{}},), daemon=True).start()
@@ -361,3 +372,65 @@ time.sleep(60)
     stack.wait()
     stack.stdout.close()
     wait_until(lambda: is_gone(environment))
+
+
+@pytest.mark.parametrize("make_pool", FORKED, indirect=True)
+def test_many_forked_environments_run_at_once_and_import_the_handler_once(
+    make_pool: MakePool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CROWDS, "Door", 100)
+    pool = make_pool(
+        f"""
+        import os, pathlib, random, time
+        here = pathlib.Path({str(tmp_path)!r})
+        (here / f"imported-{{os.getpid()}}").touch()
+        def handler(event, context):
+            (here / f"running-{{os.getpid()}}").touch()
+            deadline = time.monotonic() + 30
+            while len(list(here.glob("running-*"))) < 60 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            return [os.getpid(), os.environ["AWS_LAMBDA_LOG_STREAM_NAME"], random.random()]
+        """,
+        reserved_concurrency=100,
+        timeout=40,
+    )
+    results: list[Any] = []
+    threads = [threading.Thread(target=lambda: results.append(pool.invoke({}).result)) for _ in range(60)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(list(tmp_path.glob("imported-*"))) == 1
+    assert [len({result[part] for result in results}) for part in range(3)] == [60, 60, 60]
+
+
+@pytest.mark.parametrize("make_pool", FORKED, indirect=True)
+def test_an_edit_does_not_end_what_forked_environments_of_the_old_code_are_doing(
+    make_pool: MakePool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CROWDS, "Door", 20)
+    monkeypatch.setattr("devstack.runtime.LOOK_SECONDS", 0)
+    code = """
+    import pathlib, time
+    def handler(event, context):
+        here = pathlib.Path(event)
+        (here / "started").touch()
+        while not (here / "go on").exists():
+            time.sleep(0.01)
+        return "old"
+    """
+    pool = make_pool(code)
+    outcomes: list[Any] = []
+    busy = threading.Thread(target=lambda: outcomes.append(pool.invoke(str(tmp_path))))
+    busy.start()
+    wait_until((tmp_path / "started").exists)
+
+    (pool.function.folder / "app.py").write_text(dedent(code).replace('"old"', '"brand new"').replace("not", "False and not"))
+    new = pool.invoke(str(tmp_path)).result
+    (tmp_path / "go on").touch()
+
+    busy.join(10)
+    assert (new, outcomes[0].result) == ("brand new", "old")
+    assert pool.invoke(str(tmp_path)).result == "brand new"

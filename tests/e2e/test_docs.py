@@ -57,6 +57,7 @@ def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tm
     "page",
     [
         "docs/sending.md",
+        "docs/synchronous.md",
         "docs/events.md",
         "docs/inbox.md",
         "docs/preferences.md",

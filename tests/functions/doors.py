@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from tests.work_queue import arn_of
 from tocsin.api import (
+    abandoned_executions,
     about,
     api_keys,
     devices,
@@ -32,6 +33,7 @@ from tocsin.api import (
     unsubscribe,
     user_tokens,
     users,
+    wait,
     watches,
     webhooks,
 )
@@ -41,6 +43,7 @@ FUNCTIONS = Path(__file__).parent.parent.parent / "functions"
 ENDPOINTS = {
     "intake": [*intents.ENDPOINTS, *events.ENDPOINTS, *about.ENDPOINTS],
     "live": inbox.LIVE_ENDPOINTS,
+    "wait": wait.ENDPOINTS,
     "inbox_api": [
         *notifications.ENDPOINTS,
         *inbox.ENDPOINTS,
@@ -59,7 +62,7 @@ ENDPOINTS = {
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
     ],
-    "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
+    "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS, *abandoned_executions.ENDPOINTS],
     "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS],
 }
 

@@ -108,11 +108,18 @@ def make_endpoint_lane(world: World) -> None:
 
 
 # rule, what makes a row, the table, the days it is kept
+def make_late_outcome(world: World) -> None:
+    world.accept(reply_within=timedelta(0))
+    world.dispatch()
+
+
 RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("records", lambda world: (world.accept(), world.dispatch()), "records", 90),
     ("rate_limits", lambda world: world.accept(), "rate_limits", 2),
     ("malformed_intents", make_malformed, "malformed_intents", 30),
     ("dead_letters", make_dead_letter, "dead_letters", 90),
+    ("abandoned_executions", make_late_outcome, "abandoned_executions", 7),
+    ("reply_inboxes", lambda world: world.accept(reply_within=DAY), "reply_inboxes", 1),
     ("notifications", make_inbox_row, "notifications", 180),
     ("notification_email_log", make_email_log_row, "notification_email_log", 30),
     ("digests", make_digest, "digests", 1),

@@ -20,12 +20,14 @@ from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.outbox.sweep import sweep
 from tocsin.store import (
+    abandoned_executions,
     api_keys,
     notifications,
     outbox,
     provider_configs,
     provider_events,
     records,
+    reply_inboxes,
     suppressions,
     templates,
     triggers,
@@ -55,6 +57,11 @@ def _list_the_rest(world: World, conn: Connection[Any]) -> None:
     suppressions.list_page(conn, TENANT, channel=None, address=None, limit=10, after=None)
     templates.list_page(conn, TENANT, name=None, limit=10, after=None)
     triggers.list_page(conn, TENANT, limit=10, before=None)
+
+
+def _list_what_was_abandoned(world: World, conn: Connection[Any]) -> None:
+    for notification_id in (None, UUID(int=1)):
+        abandoned_executions.list_page(conn, TENANT, notification_id=notification_id, limit=10, after=None)
 
 
 def _deliver_on_a_thread(world: World, conn: Connection[Any]) -> None:
@@ -94,6 +101,7 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         "tocsin_retention",
         lambda world, conn: retain(conn, has_time=lambda: True, ages=AGES),
         {
+            "abandoned_executions_abandoned_idx",
             "admin_system_events_created_idx",
             "audit_logs_created_idx",
             "dead_letters_created_idx",
@@ -108,6 +116,7 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
             "rate_limits_window_idx",
             "records_accepted_idx",
             "records_window_idx",
+            "reply_inboxes_expires_idx",
             "suppressions_expiry_idx",
             "webhook_deliveries_created_idx",
         },
@@ -126,6 +135,16 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         "tocsin_worker",
         lambda world, conn: provider_configs.find_all(conn, [TENANT]),
         {"provider_configs_tenant_idx"},
+    ),
+    "whoever waits for an outcome": (
+        "tocsin_app",
+        lambda world, conn: reply_inboxes.look(conn, TENANT, UUID(int=1)),
+        {"outbox_reply_idx"},
+    ),
+    "the list of what came too late": (
+        "tocsin_app",
+        _list_what_was_abandoned,
+        {"abandoned_executions_listing_idx", "abandoned_executions_notification_idx"},
     ),
     "the sweep": ("tocsin_worker", lambda world, conn: sweep(conn), {"outbox_queue_idx"}),
     "a lane that reopens": (
@@ -185,7 +204,7 @@ SEED = {
 # deleting what they refer to reads them; that they serve their foreign key, the test of all foreign keys tells
 FOREIGN_KEYS = {
     *("api_keys_user_idx", "domain_events_actor_idx", "trigger_handlers_tenant_idx", "triggers_principal_idx"),
-    "webhook_deliveries_notification_idx",
+    *("webhook_deliveries_notification_idx", "reply_inboxes_tenant_idx"),
 }
 
 # Foreign keys without an index, each with its reason.

@@ -1,5 +1,6 @@
 """No read or write crosses tenants, even with a forgotten WHERE."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +28,7 @@ READABLE = (
     "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads",
     "kv_entries", "kv_usage", "trigger_handlers", "triggers", "kv_trigger_details", "dead_letter_trigger_details",
     "webhooks", "webhook_deliveries",
+    "reply_inboxes", "abandoned_executions",
 )  # fmt: skip
 
 
@@ -40,6 +42,7 @@ def two(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         world.accept(tenant=tenant, channels=["in_app"])
         world.email.answers.append(Failure(FailureClass.PERMANENT, "x", "x"))
         world.accept(tenant=tenant)
+        world.accept(tenant=tenant, channels=["in_app"], reply_within=timedelta(0))
         world.dispatch()
         world.admin.execute(
             """INSERT INTO malformed_intents (stream_entry_id, tenant_id, failure_code, failure_message, raw_fields, recorded_at)
@@ -146,6 +149,7 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "DELETE FROM suppressions RETURNING tenant_id",
         "UPDATE event_routing SET subscribe_actor = false RETURNING tenant_id",
         "DELETE FROM watches RETURNING tenant_id",
+        "DELETE FROM reply_inboxes RETURNING tenant_id",
         "UPDATE notification_threads SET subscribed = false RETURNING tenant_id",
         "UPDATE preferences SET enabled = false RETURNING tenant_id",
         "DELETE FROM notification_reads RETURNING tenant_id",

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -162,3 +163,10 @@ def test_the_gate_asks_no_clock_but_the_one_of_the_claim() -> None:
     years_later = a_claim(expires_at=NOW, claimed_at=NOW - timedelta(days=3650))
 
     assert decided(years_later) == Send()
+
+
+@pytest.mark.parametrize("channel", ["email", "push", "sms"])
+def test_what_somebody_waited_for_is_not_sent_again_after_silence(channel: str) -> None:
+    decision = decided(unanswered(LONG_AGO, channel=channel, reply_to=UUID(int=9), ambiguous_policy="retry"))
+
+    assert decision == End("dead_letter", "ambiguous", gate.SILENCE)

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.http_events import an_event, ask
 from tocsin.access.key_format import SCOPES
 from tocsin.api import (
+    abandoned_executions,
     about,
     api_keys,
     devices,
@@ -18,6 +19,7 @@ from tocsin.api import (
     events,
     inbox,
     intents,
+    kv,
     notification_types,
     notifications,
     preferences,
@@ -25,9 +27,11 @@ from tocsin.api import (
     suppressions,
     templates,
     threads,
+    triggers,
     unsubscribe,
     user_tokens,
     users,
+    wait,
     watches,
     webhooks,
 )
@@ -76,8 +80,9 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
-        *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks, about),
+        *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe, about),
+        *(kv, triggers, webhooks),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]

@@ -266,3 +266,22 @@ def test_what_closed_its_lane_or_found_it_closed_is_found_by_the_lane() -> None:
     elsewhere = settlement.of_decision(a_claim(), gate.Defer("quiet_hours", NOW + SOON))
 
     assert [one.waits_for for one in (told_off, behind, elsewhere)] == ["ses:email", "ses:email", None]
+
+
+@pytest.mark.parametrize("kind", [FailureClass.TRANSIENT, FailureClass.THROTTLED, FailureClass.CONFIGURATION])
+@pytest.mark.parametrize("count", [1, 5])
+def test_what_somebody_waits_for_is_tried_once_whatever_its_policy_says(kind: FailureClass, count: int) -> None:
+    attempt = Opened(UUID(int=1), attempt_no=count, attempt_count=count, started_at=NOW)
+
+    record = settled(failed(kind), attempt=attempt, claimed=a_claim(reply_to=UUID(int=9)))
+
+    assert (record.status, record.reason, record.attempt_outcome) == ("dead_letter", "no_retry", str(kind))
+    assert record.recovery_hint == hint_for("no_retry")
+    assert record.provider_code == "Code"
+
+
+def test_what_somebody_waits_for_and_is_in_doubt_waits_for_evidence_as_ever() -> None:
+    waited_for = settled(failed(FailureClass.AMBIGUOUS), claimed=a_claim(reply_to=UUID(int=9)))
+
+    assert waited_for == settled(failed(FailureClass.AMBIGUOUS))
+    assert not waited_for.is_deferral

@@ -60,6 +60,7 @@ def methods_at(path: str) -> set[str]:
 
 def every_endpoint() -> list[Endpoint]:
     from tocsin.api import (  # noqa: PLC0415 - each door imports its own; only what describes them all needs every one
+        abandoned_executions,
         api_keys,
         devices,
         event_routing,
@@ -78,14 +79,16 @@ def every_endpoint() -> list[Endpoint]:
         unsubscribe,
         user_tokens,
         users,
+        wait,
         watches,
         webhooks,
     )
     from tocsin.http import assets  # noqa: PLC0415
 
     modules = (
-        *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, kv, triggers, webhooks),
+        *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe),
+        *(kv, triggers, webhooks),
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others

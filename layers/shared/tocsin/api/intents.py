@@ -1,18 +1,19 @@
 """Sending: intents, one or many, and taking them back."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from tocsin.access.rate_limits import Allowance
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation import strict_json
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
-from tocsin.http import door, problems, rate_limits
+from tocsin.http import door, prefer, problems, rate_limits
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import accept_intents as accepting
@@ -32,8 +33,11 @@ from tocsin.intake.cancel import cancel as cancel_notification
 from tocsin.intake.intents import KEY, MAX_BATCH, Intent
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
-_LIMIT = "intents"
+LIMIT = "intents"
+WAIT_PATH = "/v1/intents/wait"  # of another function: API Gateway routes by the path alone
 _TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
+
+Result = TypeVar("Result")
 
 
 class BatchItem(Intent):
@@ -47,14 +51,15 @@ class Batch(Closed):
 
 
 def post_intent(call: Call) -> Response:
+    if prefer.wait_of(call.request.headers) is not None:
+        return Response(307, {"location": WAIT_PATH}, {"Location": WAIT_PATH})
     value = call.request.json()
     key = idempotency_key(call.request.headers.get("idempotency-key"))
-    asked = _asked(key, value, depth_of(call))
-    (end,), allowance = _accept(call, [asked])
+    (end,), allowance = admit(call, 1, partial(accepting.accept, asked=[asked(key, value, depth_of(call))]))
     if not isinstance(end, Admitted):
-        raise _refusal(end)
+        raise refusal(end)
     replay = {"Idempotency-Replayed": "true"} if end.is_replay else {}
-    return Response(202, _receipt(end), replay | rate_limits.headers_of(allowance, _LIMIT))
+    return Response(202, receipt(end), replay | rate_limits.headers_of(allowance, LIMIT))
 
 
 def post_batch(call: Call) -> Response:
@@ -64,12 +69,12 @@ def post_batch(call: Call) -> Response:
         raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
     depth = depth_of(call)
     read = [_read_item(item, depth) for item in items]
-    asked = [one for one in read if isinstance(one, Asked)]
+    readable = [one for one in read if isinstance(one, Asked)]
     headers: dict[str, str] = {}
     ends: list[IntakeEnd] = []
-    if asked:
-        ends, allowance = _accept(call, asked)
-        headers = rate_limits.headers_of(allowance, _LIMIT)
+    if readable:
+        ends, allowance = admit(call, len(readable), partial(accepting.accept, asked=readable))
+        headers = rate_limits.headers_of(allowance, LIMIT)
     rest = iter(ends)
     results = [
         _result(one.idempotency_key, next(rest), call.request.request_id)
@@ -115,7 +120,7 @@ def idempotency_key(header: str | None) -> str:
     return key
 
 
-def _asked(key: str, value: Any, depth: int) -> Asked:
+def asked(key: str, value: Any, depth: int) -> Asked:
     intent: Intent = door.parse(Intent, value)
     if accepting.send_at_is_too_far(intent):
         raise problems.invalid_field("/send_at", "must be within 365 days")
@@ -129,7 +134,7 @@ def _read_item(item: Any, depth: int) -> Asked | Problem:
         key = item.get("idempotency_key")
         if not isinstance(key, str) or not KEY.fullmatch(key):
             raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-        return _asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth)
+        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth)
     except Problem as problem:
         return problem
 
@@ -139,14 +144,14 @@ def _key_of(item: Any) -> str | None:
     return key if isinstance(key, str) else None
 
 
-def _accept(call: Call, asked: list[Asked]) -> tuple[list[IntakeEnd], Allowance]:
+def admit(call: Call, size: int, accept: Callable[..., Result]) -> Result:
+    """Run a use case that takes in so many intents of this caller; what keeps them out is a problem."""
     config = settings()
     sender = admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
     try:
-        with admission.admitted(sender, _LIMIT, len(asked)):
-            return accepting.accept(
+        with admission.admitted(sender, LIMIT, size):
+            return accept(
                 call.conn,
-                asked,
                 sender=sender,
                 request_id=call.request.request_id,
                 trace_id=call.request.trace_id,
@@ -161,10 +166,10 @@ def _accept(call: Call, asked: list[Asked]) -> tuple[list[IntakeEnd], Allowance]
             headers={"Retry-After": "1"},
         ) from None
     except admission.RateExceeded:
-        raise rate_limits.too_many(sender.rate_limit, _LIMIT) from None
+        raise rate_limits.too_many(sender.rate_limit, LIMIT) from None
 
 
-def _refusal(end: Refusal) -> Problem:
+def refusal(end: Refusal) -> Problem:
     match end:
         case KeyReused():
             return Problem(
@@ -209,13 +214,13 @@ def _unknown_users(end: UnknownUsers) -> Problem:
     )
 
 
-def _receipt(end: Admitted) -> dict[str, Any]:
+def receipt(end: Admitted) -> dict[str, Any]:
     return {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
 
 
 def _result(key: str, end: IntakeEnd, request_id: str) -> dict[str, Any]:
     if not isinstance(end, Admitted):
-        return _refused(key, _refusal(end), request_id)
+        return _refused(key, refusal(end), request_id)
     replayed = {"replayed": True} if end.is_replay else {}
     return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed
 
@@ -224,12 +229,23 @@ def _refused(key: str | None, problem: Problem, request_id: str) -> dict[str, An
     return {"idempotency_key": key, "status": problem.status, "problem": problem.body(request_id)}
 
 
-_KEY_HEADER = {
+KEY_HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": True,
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
+
+
+def prefer_header(*, required: bool) -> dict[str, Any]:
+    return {
+        "name": "Prefer",
+        "in": "header",
+        "required": required,
+        "schema": {"type": "string", "examples": ["wait=5"]},
+        "description": f"wait=N: wait up to N seconds (1 to {prefer.LONGEST_WAIT}) for the outcome",
+    }
+
 
 ENDPOINTS = [
     Endpoint(
@@ -239,8 +255,13 @@ ENDPOINTS = [
         "Ask for a notification",
         success=202,
         body=Intent,
-        answers={400: "Not JSON, or without a valid Idempotency-Key", 409: "The key is in flight", 429: "Rate limited"},
-        parameters=[_KEY_HEADER, HEADER_PARAMETER],
+        answers={
+            307: "With `Prefer: wait=N`: the same request, to the path that waits",
+            400: "Not JSON, or without a valid Idempotency-Key",
+            409: "The key is in flight",
+            429: "Rate limited",
+        },
+        parameters=[KEY_HEADER, prefer_header(required=False), HEADER_PARAMETER],
     ),
     Endpoint(
         "POST /v1/intents/batch",

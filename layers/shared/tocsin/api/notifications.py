@@ -43,7 +43,7 @@ def get_notification(call: Call) -> Response:
         _shown_record(found.record, found.counts)
         | {
             "payload": found.record["payload_json"],
-            "routes": [_shown_route(route, found.attempts) for route in found.routes],
+            "routes": [shown_route(route, found.attempts) for route in found.routes],
             "timeline": timelines.shown(timelines.timeline(found.record, found.routes, found.attempts, found.events)),
         },
     )
@@ -79,7 +79,7 @@ def _moment(value: str | None, name: str) -> datetime | None:
     return moment
 
 
-def _state(record: dict[str, Any], counts: dict[str, int]) -> str:
+def state_of(counts: dict[str, int]) -> str:
     if not counts:
         return "accepted"
     return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
@@ -89,7 +89,7 @@ def _shown_record(record: dict[str, Any], counts: dict[str, int]) -> dict[str, A
     return {
         "notification_id": record["notification_id"],
         "type": record["notification_type"],
-        "status": _state(record, counts),
+        "status": state_of(counts),
         "route_counts": counts,
         "producer": record["producer"],
         "mode": record["mode"],
@@ -111,7 +111,7 @@ def _shown_summary(record: dict[str, Any]) -> dict[str, Any]:
     return _shown_record(record, record["routes"] or {})
 
 
-def _shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> dict[str, Any]:
+def shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> dict[str, Any]:
     shown = {
         name: route[name]
         for name in (

@@ -2,6 +2,8 @@
 
 _HINTS = {
     "exhausted": "The provider kept failing. See the attempts for its answers; replay once it is healthy again.",
+    "no_retry": "Somebody waited for the outcome of this one attempt, so it was not tried again. "
+    "Replay it, or send a new intent.",
     "permanent": "The provider refused this message for good. Correct the recipient or the content, then send a new intent.",
     "unrenderable": "The payload cannot be rendered for this channel; the failure message says which part and why. "
     "Correct the payload or make the template's next version, then send a new intent.",

@@ -98,8 +98,9 @@ def _quiet_hours(wishes: Wishes) -> tuple[time, time, str] | None:
 
 
 def _after_silence(work: Work, record: Record, route: Route) -> Send | End:
-    """No evidence came: the type's policy decides, or else the channel's, and the doubt is recorded."""
-    if (record.ambiguous_policy or _AMBIGUOUS_POLICY[route.channel]) == "hold":
+    """No evidence came: the type's policy decides, or else the channel's, and the doubt is recorded. What somebody waited for is
+    tried once."""
+    if work.reply_to or (record.ambiguous_policy or _AMBIGUOUS_POLICY[route.channel]) == "hold":
         return End("dead_letter", "ambiguous", SILENCE)
     if route.duplicate_suspected:
         return End("dead_letter", "ambiguous", "a second answer was lost too; a third copy is not worth the doubt")

@@ -102,6 +102,8 @@ def of_outcome(
                 due_at=attempt.started_at + evidence_window,
                 awaits_evidence=True,
             )
+        case Failure() if one.work.reply_to:  # somebody waits for the outcome of one attempt, and this is it
+            return bury(one, "no_retry", words(outcome), closing=(attempt.attempt_no, str(outcome.kind)), code=outcome.code)
         case Failure(FailureClass.TRANSIENT):
             return _retry(one, attempt, outcome, provider=provider)
         case Failure():

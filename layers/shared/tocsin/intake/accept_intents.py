@@ -80,10 +80,19 @@ def send_at_is_too_far(intent: Intent) -> bool:
 
 
 def accept(
-    conn: Connection[Any], asked: list[Asked], *, sender: Sender, request_id: str, trace_id: str, window: timedelta
+    conn: Connection[Any],
+    asked: list[Asked],
+    *,
+    sender: Sender,
+    request_id: str,
+    trace_id: str,
+    window: timedelta,
+    reply_within: timedelta | None = None,
 ) -> tuple[list[IntakeEnd], Allowance]:
-    """Accept each intent or say why not, in order; then nudge the workers. One round trip when every key is new."""
-    rows = [_row(n, one) for n, one in enumerate(asked)]
+    """Accept each intent or say why not, in order; then nudge the workers. One round trip when every key is new.
+
+    `reply_within`: somebody waits so long for the outcomes, and nothing is tried twice."""
+    rows = [_row(n, one, reply_within) for n, one in enumerate(asked)]
     known: dict[str, records.Reservation] = {}
     reserved = _reserve(conn, rows, sender, request_id, trace_id, window)
     while missed := [asked[one.n].idempotency_key for one in reserved if one.accepted_at is None]:
@@ -176,7 +185,7 @@ def _nudge(
         work_queue.nudge_each([(delay, [Due(one, "plan", tenant_id) for one in ids]) for delay, ids in due.items()])
 
 
-def _row(n: int, asked: Asked) -> dict[str, Any]:
+def _row(n: int, asked: Asked, reply_within: timedelta | None) -> dict[str, Any]:
     intent = asked.intent
     audience = intent.audience
     return {
@@ -202,6 +211,7 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
         "occurred_at": _text(intent.occurred_at),
         "send_at": _text(intent.send_at),
         "expires_at": _text(intent.expires_at),
+        "reply_within_seconds": None if reply_within is None else reply_within.total_seconds(),
     }
 
 

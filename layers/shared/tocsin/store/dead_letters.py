@@ -2,8 +2,24 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg import Connection
+
+
+def find_of_plan(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> str | None:
+    """Why the planning of a notification was given up; None: it was not."""
+    row = conn.execute(
+        """
+        SELECT failure_classification
+        FROM dead_letters
+        WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND source_kind = 'plan'
+          AND resolution IS NULL
+        LIMIT 1
+        """,
+        {"tenant_id": tenant_id, "notification_id": notification_id},
+    ).fetchone()
+    return row[0] if row else None
 
 
 def delete_expired(conn: Connection[Any], *, resolved_age: timedelta, unresolved_age: timedelta, limit: int) -> int:

@@ -9,6 +9,7 @@ from psycopg import Connection
 
 from tocsin.foundation.settings import Settings
 from tocsin.store import (
+    abandoned_executions,
     admin_system_events,
     audit_logs,
     dead_letters,
@@ -22,6 +23,7 @@ from tocsin.store import (
     provider_events,
     rate_limits,
     records,
+    reply_inboxes,
     suppressions,
     tenants,
     webhook_deliveries,
@@ -98,6 +100,10 @@ def _rules(conn: Connection[Any], ages: Ages) -> dict[str, Pass]:
         "dead_letters": lambda conn, limit: dead_letters.delete_expired(
             conn, resolved_age=ages.resolved_dead_letters, unresolved_age=ages.dead_letters, limit=limit
         ),
+        "abandoned_executions": lambda conn, limit: abandoned_executions.delete_expired(
+            conn, age=ages.abandoned_executions, limit=limit
+        ),
+        "reply_inboxes": lambda conn, limit: reply_inboxes.delete_expired(conn, limit=limit),
         "notifications": lambda conn, limit: notifications.delete_expired(
             conn, age=INBOX, saved_age=INBOX_SAVED, hidden_age=INBOX_HIDDEN, limit=limit
         ),

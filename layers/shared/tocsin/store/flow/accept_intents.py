@@ -1,4 +1,4 @@
-"""Accept intents: each one's record, which is also its idempotency reservation, and the work of planning it."""
+"""Accept intents: each one's record, which is its idempotency reservation too, its planning, and the mailbox of who waits."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -54,7 +54,8 @@ def reserve(
                 notification_type text, audience_kind text, recipient_user_ids jsonb, audience jsonb, payload jsonb,
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
-                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean)
+                occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean,
+                reply_within_seconds float8)
         -- Types, templates and users are looked up one by one. The planner takes a JSON parameter for thousands of rows and would
         -- read the whole tables to join so many; LIMIT and OFFSET keep it from joining.
         ), resolved AS (
@@ -120,11 +121,19 @@ def reserve(
         ), work AS (
             INSERT INTO outbox (
                 id, tenant_id, source_kind, queue, priority, notification_id, due_at, max_attempts, retry_backoff,
-                retry_base_ms, trigger_depth)
+                retry_base_ms, trigger_depth, reply_to)
             SELECT record.notification_id, %(tenant_id)s, 'plan', 'plan', tocsin_priority(record.priority),
                    record.notification_id, record.due_at, intent.retry_max_attempts, intent.retry_backoff,
-                   intent.retry_base_ms, intent.trigger_depth
+                   intent.retry_base_ms, intent.trigger_depth,
+                   CASE WHEN intent.reply_within_seconds IS NOT NULL THEN record.notification_id END
             FROM record JOIN intent USING (notification_id)
+        ), mailbox AS (
+            -- where somebody waits for the outcome
+            INSERT INTO reply_inboxes (id, tenant_id, created_at, expires_at)
+            SELECT record.notification_id, %(tenant_id)s, record.accepted_at,
+                   record.accepted_at + intent.reply_within_seconds * interval '1 second'
+            FROM record JOIN intent USING (notification_id)
+            WHERE intent.reply_within_seconds IS NOT NULL
         ), counted AS (
             -- After the record: the counter's row is locked only for the moment of the commit, never while waiting for a key.
             INSERT INTO rate_limits (tenant_id, subject, limit_type, window_start, request_count, max_count)

@@ -21,7 +21,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             SELECT * FROM jsonb_to_recordset(%(plans)s) AS plan (
                 outbox_id uuid, plan_channels text[], inbox jsonb)
         ), leased AS (
-            SELECT outbox.id AS plan_id, (outbox.payload ->> 'after')::uuid AS after_user_id,
+            SELECT outbox.id AS plan_id, (outbox.payload ->> 'after')::uuid AS after_user_id, outbox.reply_to,
                    plan.plan_channels, plan.inbox, records.*
             FROM outbox
             JOIN plan ON plan.outbox_id = outbox.id
@@ -151,10 +151,10 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         ), work AS (
             INSERT INTO outbox (
                 id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts, retry_backoff,
-                retry_base_ms, trigger_depth)
+                retry_base_ms, trigger_depth, reply_to)
             SELECT route.outbox_id, route.tenant_id, 'deliver', route.channel, tocsin_priority(leased.priority),
                    route.notification_id, route.route_id, tocsin_now(), leased.retry_max_attempts, leased.retry_backoff,
-                   leased.retry_base_ms, leased.trigger_depth
+                   leased.retry_base_ms, leased.trigger_depth, leased.reply_to
             FROM route JOIN leased USING (notification_id)
             WHERE route.status = 'pending'
         ), arrival AS (

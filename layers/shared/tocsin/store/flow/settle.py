@@ -32,6 +32,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             UPDATE outbox
             SET due_at = settlement.next_at, waits_for = settlement.waits_for,
                 attempt_count = outbox.attempt_count - settlement.uncounted,
+                reply_to = CASE WHEN NOT settlement.is_deferral THEN outbox.reply_to END,  -- to put it off is a reply
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_nudged THEN settlement.next_at END
             FROM settlement

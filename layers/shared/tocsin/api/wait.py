@@ -1,0 +1,71 @@
+"""Synchronous sends: an intent whose producer waits for the outcome."""
+
+from functools import partial
+from typing import Any
+
+from tocsin.api import intents
+from tocsin.api.depth import HEADER_PARAMETER, depth_of
+from tocsin.api.notifications import shown_route, state_of
+from tocsin.http import prefer, problems, rate_limits
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.intake.intents import Intent
+from tocsin.intake.wait import Waited, send_and_wait
+
+_ENDLESS = ("tenant", "thread", "scope")
+
+
+def post_wait(call: Call) -> Response:
+    seconds = prefer.required_wait_of(call.request.headers)
+    value = call.request.json()
+    asked = intents.asked(intents.idempotency_key(call.request.headers.get("idempotency-key")), value, depth_of(call))
+    _refuse_what_has_no_end(asked.intent)
+    end, allowance = intents.admit(call, 1, partial(send_and_wait, asked=asked, seconds=seconds))
+    if not isinstance(end, Waited):
+        raise intents.refusal(end)
+    replay = {"Idempotency-Replayed": "true"} if end.admitted.is_replay else {}
+    headers = {"Preference-Applied": f"wait={seconds}"} | replay | rate_limits.headers_of(allowance, intents.LIMIT)
+    if end.outcome is None:
+        return Response(202, intents.receipt(end.admitted), headers)
+    return Response(200, _shown(end), headers)
+
+
+def _refuse_what_has_no_end(intent: Intent) -> None:
+    """What is known to end after any wait is refused, not waited for."""
+    if intent.send_at is not None:
+        raise problems.invalid_field("/send_at", "cannot be waited for; send it without `Prefer: wait`")
+    if intent.audience.kind in _ENDLESS:
+        raise problems.invalid_field(
+            "/audience/kind",
+            "has no end that could be waited for: name `users` or an `address`, or send it without `Prefer: wait`",
+        )
+
+
+def _shown(end: Waited) -> dict[str, Any]:
+    found = end.outcome
+    shown = {"notification_id": end.admitted.notification_id, "accepted_at": end.admitted.accepted_at}
+    if end.plan_failure is not None:
+        return shown | {"status": "dead_letter", "reason": end.plan_failure, "routes": []}
+    assert found is not None  # noqa: S101 - the caller has looked
+    return shown | {
+        "status": state_of(found.counts),
+        "routes": [shown_route(route, found.attempts) for route in found.routes],
+    }
+
+
+ENDPOINTS = [
+    Endpoint(
+        "POST /v1/intents/wait",
+        "send",
+        post_wait,
+        "Ask for a notification and wait for its outcome: one attempt, no retries",
+        body=Intent,
+        answers={
+            202: "Accepted; the outcome was not known in time",
+            400: "Not JSON, without a valid Idempotency-Key, or without `Prefer: wait`",
+            409: "The key is in flight",
+            429: "Rate limited",
+            503: "Too many wait already",
+        },
+        parameters=[intents.KEY_HEADER, intents.prefer_header(required=True), HEADER_PARAMETER],
+    ),
+]
