@@ -3,12 +3,13 @@
 CREATE TABLE reply_inboxes (
     id uuid PRIMARY KEY,
     tenant_id uuid NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
-    notification_id uuid NOT NULL,
-    reply jsonb NOT NULL DEFAULT '{}',
+    reply jsonb,
     created_at timestamptz NOT NULL DEFAULT tocsin_now(),
     expires_at timestamptz NOT NULL
-) WITH (fillfactor = 50);
-COMMENT ON COLUMN reply_inboxes.reply IS 'what has ended so far, by route; `plan` for what planning itself ended';
+);
+COMMENT ON COLUMN reply_inboxes.id IS 'of the notification: whoever repeats the request waits at the same mailbox';
+COMMENT ON COLUMN reply_inboxes.reply IS 'what became of the planning, which has no route to say so; routes say it themselves';
+COMMENT ON COLUMN reply_inboxes.expires_at IS 'nobody waits any longer: whoever does takes it away before';
 CREATE INDEX reply_inboxes_tenant_idx ON reply_inboxes (tenant_id);
 CREATE INDEX reply_inboxes_expires_idx ON reply_inboxes (expires_at);
 
@@ -24,7 +25,9 @@ CREATE TABLE abandoned_executions (
     outcome jsonb NOT NULL,
     abandoned_at timestamptz NOT NULL DEFAULT tocsin_now()
 );
+-- the list: newest first; of one notification; retention
 CREATE INDEX abandoned_executions_listing_idx ON abandoned_executions (tenant_id, abandoned_at DESC, id DESC);
+CREATE INDEX abandoned_executions_notification_idx ON abandoned_executions (notification_id, abandoned_at DESC, id DESC);
 CREATE INDEX abandoned_executions_abandoned_idx ON abandoned_executions (abandoned_at);
 
 -- the wait: is anything of it still under way?
@@ -61,8 +64,15 @@ BEGIN
     IF outcome IS NULL THEN
         RETURN NULL;
     END IF;
-    UPDATE reply_inboxes SET reply = reply || jsonb_build_object(COALESCE(OLD.route_id, OLD.source_kind), outcome)
-    WHERE id = OLD.reply_to AND tenant_id = OLD.tenant_id AND expires_at > tocsin_now();
+    -- Either lock makes a caller who is about to leave wait, or waits for one and finds the mailbox gone: never both, never neither.
+    IF OLD.route_id IS NOT NULL THEN
+        PERFORM FROM reply_inboxes
+        WHERE id = OLD.reply_to AND tenant_id = OLD.tenant_id AND expires_at > tocsin_now()
+        FOR KEY SHARE;  -- workers who settle routes of the same notifications do not wait for each other
+    ELSE
+        UPDATE reply_inboxes SET reply = outcome
+        WHERE id = OLD.reply_to AND tenant_id = OLD.tenant_id AND expires_at > tocsin_now();
+    END IF;
     IF NOT FOUND THEN
         INSERT INTO abandoned_executions (
             id, tenant_id, outbox_id, reply_to, source_kind, notification_id, route_id, outcome)

@@ -1,4 +1,4 @@
-"""The dispatch door behind its four queues: what each serves, and what it leaves to the others."""
+"""The dispatch door behind its queues: what each serves, and what it leaves to the others."""
 
 from collections.abc import Callable
 from typing import Any

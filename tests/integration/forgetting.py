@@ -8,13 +8,15 @@ from tests.content import add_suppression
 from tests.events import fan_out_all, happen, took_part
 from tests.world import TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
-from tocsin.upkeep.retain import Report, retain
+from tocsin.foundation.settings import Settings
+from tocsin.upkeep.retain import Ages, Report, retain
 
 DAY = timedelta(days=1)
+AGES = Ages.of(Settings())  # as an installation has them that chooses none
 
 
-def apply(world: World, *, batch: int = 1_000, has_time: Callable[[], bool] = lambda: True) -> Report:
-    return retain(world.retention, has_time=has_time, batch=batch)
+def apply(world: World, *, batch: int = 1_000, has_time: Callable[[], bool] = lambda: True, ages: Ages = AGES) -> Report:
+    return retain(world.retention, has_time=has_time, ages=ages, batch=batch)
 
 
 def make_dead_letter(world: World) -> None:

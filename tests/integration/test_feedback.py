@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.integration.forgetting import apply
 from tests.ses_events import NEWS, NOON, event, heard, tags_of, through_sns
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
@@ -18,7 +19,7 @@ from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import read_queue_message
 from tocsin.intake.cancel import cancel
 from tocsin.store.rows import RANKS, Named, ProviderEvent
-from tocsin.upkeep.retain import ORPHAN_EVENTS, PROVIDER_EVENTS, retain
+from tocsin.upkeep.retain import ORPHAN_EVENTS, PROVIDER_EVENTS
 
 DAY = timedelta(days=1)
 FIVE = ("send", "delivery", "hard bounce", "complaint", "delay")
@@ -266,15 +267,15 @@ def test_orphans_are_bounded_by_a_shorter_retention(world: World) -> None:
     assert world.count("provider_events") == 31
 
     world.pass_time(ORPHAN_EVENTS - timedelta(minutes=1))
-    retain(world.retention, has_time=lambda: True, batch=10)
+    apply(world, batch=10)
     assert world.count("provider_events") == 31
 
     world.pass_time(timedelta(minutes=2))
-    retain(world.retention, has_time=lambda: True, batch=10)
+    apply(world, batch=10)
     assert world.rows("SELECT tenant_id, kind FROM provider_events") == [{"tenant_id": TENANT, "kind": "delivery"}]
 
     world.pass_time(PROVIDER_EVENTS)
-    retain(world.retention, has_time=lambda: True, batch=10)
+    apply(world, batch=10)
     assert world.count("provider_events") == 0
 
 

@@ -10,6 +10,7 @@ import pytest
 from psycopg import Connection
 
 from tests import events
+from tests.integration.forgetting import AGES
 from tests.plans import indexes_in, telling
 from tests.ses_events import heard
 from tests.world import TENANT, World
@@ -64,7 +65,7 @@ def _hear_a_soft_bounce(world: World, conn: Connection[Any]) -> None:
 READERS: dict[str, tuple[str, Scenario, set[str]]] = {
     "retention": (
         "tocsin_retention",
-        lambda world, conn: retain(conn, has_time=lambda: True),
+        lambda world, conn: retain(conn, has_time=lambda: True, ages=AGES),
         {
             "admin_system_events_created_idx",
             "audit_logs_created_idx",

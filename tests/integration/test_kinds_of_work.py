@@ -149,15 +149,17 @@ def test_a_page_whose_payload_says_nothing_is_buried_with_it(payload: Any, world
     assert (letter["failure_classification"], letter["payload"], world.count("outbox")) == ("orphaned", payload, 0)
 
 
-def test_the_sweep_has_work_buried_that_is_on_a_queue_nobody_serves(world: World) -> None:
+def test_the_sweep_has_work_buried_that_is_on_a_queue_nobody_serves(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when an older version runs on a newer schema."""
     assert world.work_queue is not None
     queues = allowed(world, "queue")
     put_there = {put(world, "trigger", queue=queue) for queue in queues}
-    assert set(QUEUES) < set(queues)
+    monkeypatch.setattr("tocsin.outbox.sweep.QUEUES", ("plan", "email"))
     world.pass_time(timedelta(seconds=31))
 
     assert sweep(world.worker).nudged == len(queues)
 
+    assert {nudge.queue for nudge in world.nudges()} == {"plan", "email"}
     for nudge in world.nudges():
         dispatch(world.worker, nudge.ids, replace(world.worker_policy(), queue=nudge.queue))
     assert {letter["outbox_id"] for letter in world.dead_letters()} == put_there

@@ -1,6 +1,7 @@
 """Retention: every table has its rule, and no row that is still needed goes by it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.events import choose, fan_out_all, happen, prefer, watch
-from tests.integration.forgetting import DAY, RULES, apply, make_dead_letter, make_inbox_row
+from tests.integration.forgetting import AGES, DAY, RULES, apply, make_dead_letter, make_inbox_row
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 
@@ -218,3 +219,23 @@ def test_a_number_of_days_that_makes_no_sense_stops_nobodys_retention(world: Wor
 
     assert (fresh.is_complete, report.is_complete) == (True, True)
     assert world.one("SELECT count(*) FROM records WHERE tenant_id = %(t)s", t=TENANT) == 0
+
+
+@pytest.mark.parametrize(("resolution", "days"), [(None, 5), ("ignored", 2)])
+def test_an_installation_decides_how_long_dead_letters_are_kept(world: World, resolution: str | None, days: int) -> None:
+    ages = replace(AGES, dead_letters=DAY * 5, resolved_dead_letters=DAY * 2)
+    world.add_user()
+    make_dead_letter(world)
+    world.admin.execute(
+        """UPDATE dead_letters SET resolution = %(resolution)s,
+                  resolved_at = CASE WHEN %(resolution)s::text IS NOT NULL THEN tocsin_now() END""",
+        {"resolution": resolution},
+    )
+
+    world.pass_time(DAY * days - timedelta(minutes=2))
+    apply(world, ages=ages)
+    kept = world.count("dead_letters")
+    world.pass_time(timedelta(minutes=4))
+    apply(world, ages=ages)
+
+    assert (kept, world.count("dead_letters")) == (1, 0)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.content import add_suppression, add_type
 from tests.crash.staging import plan_only
+from tests.integration.forgetting import apply
 from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
@@ -18,7 +19,6 @@ from tocsin.foundation import aws, secrets, settings
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.store import suppressions
-from tocsin.upkeep.retain import retain
 
 ALICE = "alice@example.com"
 DAY = timedelta(days=1)
@@ -270,7 +270,7 @@ def test_what_has_ended_does_not_count_and_is_forgotten(world: World) -> None:
     assert end(send(world))[0] == "published"
     with tenant_transaction(world.app, TENANT):
         assert suppressions.list_page(world.app, TENANT, channel=None, address=None, limit=10, after=None) == []
-    retain(world.retention, has_time=lambda: True)
+    apply(world)
     assert world.count("suppressions") == 0
 
 

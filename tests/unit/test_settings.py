@@ -1,10 +1,11 @@
-"""Settings: what names a resource has no default, and what is missing is said when it is read."""
+"""Settings: what names a resource has no default, what is missing is said when it is read, what is out of bounds at once."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
-from tocsin.foundation.settings import MissingSetting, Settings, settings
+from tocsin.foundation.settings import InvalidSetting, MissingSetting, Settings, settings
 
 
 def test_reading_what_was_not_given_names_the_variable_and_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,3 +59,66 @@ def test_the_default_tenant_may_be_absent_but_not_for_whoever_makes_it() -> None
     assert Settings().default_tenant_id is None
     with pytest.raises(MissingSetting, match="DEFAULT_TENANT_ID"):
         _ = Settings().first_tenant_id
+
+
+@pytest.fixture
+def _read_anew() -> Iterator[None]:
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("_read_anew")
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        *(("MAX_TRIGGER_DEPTH", value) for value in ("0", "33", "eight", "8.5")),
+        *(("TRIGGER_RETRY_MAX_ATTEMPTS", value) for value in ("0", "21")),
+        *(("TRIGGER_RETRY_BACKOFF", value) for value in ("quadratic", "Exponential")),
+        *(("TRIGGER_RETRY_BASE_MS", value) for value in ("99", "3600001")),
+        *(("DEAD_LETTER_RETENTION_DAYS", value) for value in ("0", "3651", "-1")),
+        *(("RESOLVED_DEAD_LETTER_RETENTION_DAYS", value) for value in ("0", "3651")),
+        *(("ABANDONED_EXECUTIONS_RETENTION_DAYS", value) for value in ("0", "366")),
+        *(("WEBHOOK_DELIVERY_RETENTION_DAYS", value) for value in ("0", "366")),
+        *(("KV_ENTRIES_PER_TENANT", value) for value in ("0", "1000001")),
+        *(("TRIGGERS_PER_TENANT", value) for value in ("0", "1001")),
+        *(("WEBHOOKS_PER_TENANT", value) for value in ("0", "101")),
+        *(("ALLOW_PRIVATE_DESTINATIONS", value) for value in ("perhaps", "2")),
+        *(("INTERNET_EGRESS", value) for value in ("maybe", "1")),
+        ("DATABASE_PORT", "postgres"),
+        ("DEFAULT_TENANT_ID", "nobody"),
+    ],
+)
+def test_what_cannot_be_used_is_said_by_the_name_of_its_variable(
+    variable: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "tocsin-data")
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(InvalidSetting, match=rf"^the environment of tocsin-data cannot be used: {variable}: \S.+$"):
+        settings()
+
+
+@pytest.mark.usefixtures("_read_anew")
+def test_everything_that_cannot_be_used_is_said_at_once_and_what_it_holds_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAX_TRIGGER_DEPTH", "hunter2")
+    monkeypatch.setenv("KV_ENTRIES_PER_TENANT", "hunter2")
+
+    with pytest.raises(InvalidSetting, match=r"MAX_TRIGGER_DEPTH: .+; KV_ENTRIES_PER_TENANT: ") as caught:
+        settings()
+
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__, "pydantic's own words quote it"
+
+
+@pytest.mark.usefixtures("_read_anew")
+@pytest.mark.parametrize(("given", "read"), [("", set()), ("a", {"a"}), ("a,b", {"a", "b"}), (" a , b,", {"a", "b"})], ids=repr)
+def test_the_functions_that_triggers_may_invoke_are_a_list(given: str, read: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRIGGER_FUNCTION_ARNS", given)
+
+    assert settings().trigger_function_arns == read
+
+
+def test_nothing_private_is_called_unless_somebody_says_so() -> None:
+    assert Settings().allow_private_destinations is False

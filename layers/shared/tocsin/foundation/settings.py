@@ -1,14 +1,15 @@
-"""What the template tells a function, read once. What names a resource has no default: reading it where it is missing says so."""
+"""What the template tells a function, read once. What names a resource has no default: reading it where it is missing says so.
+What is out of bounds says so at once, by its variable's name."""
 
 import os
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-QUEUES = ("plan", "email", "sms", "push")  # the classes of work, each with a queue and workers of its own
+QUEUES = ("plan", "email", "sms", "push", "webhook", "trigger")  # the classes of work, each with a queue and workers of its own
 
 _NOT_GIVEN: Any = object()  # a function is given what it needs, so what is missing is missed only by whoever reads it
 
@@ -19,6 +20,20 @@ class MissingSetting(Exception):
     def __init__(self, name: str) -> None:
         function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "this process")
         super().__init__(f"{name.upper()} is not set in the environment of {function}")
+
+
+class InvalidSetting(Exception):
+    """A variable in the function's environment cannot be read, or is out of bounds. Whoever deployed it chooses another value.
+    What the variable holds is not repeated: it may be a secret."""
+
+    def __init__(self, reasons: dict[str, str]) -> None:
+        function = os.environ.get("AWS_LAMBDA_FUNCTION_NAME", "this process")
+        said = "; ".join(f"{name.upper()}: {reason}" for name, reason in reasons.items())
+        super().__init__(f"the environment of {function} cannot be used: {said}")
+
+
+def _listed(value: Any) -> Any:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class Settings(BaseModel):
@@ -38,6 +53,8 @@ class Settings(BaseModel):
     email_queue_url: str = _NOT_GIVEN
     sms_queue_url: str = _NOT_GIVEN
     push_queue_url: str = _NOT_GIVEN
+    webhook_queue_url: str = _NOT_GIVEN
+    trigger_queue_url: str = _NOT_GIVEN
 
     # Taking in.
     default_tenant_id: UUID | None = None  # absent: whatever comes by queue names its tenant
@@ -56,6 +73,24 @@ class Settings(BaseModel):
     apns_application_arn: str | None = None  # absent: no push to such devices
     fcm_application_arn: str | None = None
     provider_base_urls: str | None = None  # JSON, in the local stack alone: SendGrid, Twilio and FCM are its post office
+    allow_private_destinations: bool = False  # whether we call private addresses, and http: the local stack and closed networks
+    internet_egress: Literal["true", "false", "unknown"] = "unknown"  # whether a way leads out, if the network is ours
+
+    # Triggers, and what tenants keep here.
+    max_trigger_depth: int = Field(8, ge=1, le=32)
+    trigger_retry_max_attempts: int = Field(5, ge=1, le=20)  # this and the next two: of a trigger that does not say
+    trigger_retry_backoff: Literal["exponential", "linear", "constant"] = "exponential"
+    trigger_retry_base_ms: int = Field(1_000, ge=100, le=3_600_000)
+    trigger_function_arns: Annotated[frozenset[str], BeforeValidator(_listed)] = frozenset()  # those that triggers may invoke
+    kv_entries_per_tenant: int = Field(10_000, ge=1, le=1_000_000)
+    triggers_per_tenant: int = Field(100, ge=1, le=1_000)
+    webhooks_per_tenant: int = Field(20, ge=1, le=100)
+
+    # Forgetting.
+    dead_letter_retention_days: int = Field(90, ge=1, le=3_650)
+    resolved_dead_letter_retention_days: int = Field(30, ge=1, le=3_650)
+    abandoned_executions_retention_days: int = Field(7, ge=1, le=365)
+    webhook_delivery_retention_days: int = Field(30, ge=1, le=365)
 
     # Secrets and keys, by name.
     unsubscribe_secret_arn: str = _NOT_GIVEN
@@ -112,4 +147,7 @@ class Settings(BaseModel):
 @cache
 def settings() -> Settings:
     given = {name: os.environ[name.upper()] for name in Settings.model_fields if os.environ.get(name.upper())}
-    return Settings.model_validate(given)
+    try:
+        return Settings.model_validate(given)
+    except ValidationError as error:
+        raise InvalidSetting({str(one["loc"][0]): one["msg"] for one in error.errors()}) from None  # it quotes what was given

@@ -76,6 +76,9 @@ def _page(work: Work) -> Page:
 
 def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> list[Due]:
     worker = hold.worker
+    if worker.ways is None or worker.policy is None:  # it strayed; the sweep leads it to its own queue
+        outbox.release(conn, [one.work.id for one in deliveries], lease_token=hold.lease_token)
+        return []
     deliver(
         conn,
         deliveries,

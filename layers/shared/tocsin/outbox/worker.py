@@ -23,25 +23,29 @@ class Worker:
     connection dies (without it they are recorded on the connection at hand), `count` adds to a metric.
 
     With a `queue` it goes on with whatever is due there, and leaves to others what follows for their queues. Without one it
-    serves what it is asked to, with all that follows from it, and nothing else."""
+    serves what it is asked to, with all that follows from it, and nothing else.
 
-    ways: Ways
+    Without `ways` and `policy` it delivers nothing. `longest_call` is how long one call to somebody else may take: nothing is
+    begun for which that time is not left."""
+
+    ways: Ways | None
     lease: timedelta
-    policy: Policy
+    policy: Policy | None
     remaining: Callable[[], timedelta]
     batch_size: int = BATCH_SIZE
     insist: Insist | None = None
     queue: str | None = None
     count: Count = lambda name, value: None
     calls: Calls = field(default_factory=Calls)
+    longest_call: timedelta = PROVIDER_TIMEOUT
     cursor_token: UUID = field(default_factory=uuid4)  # of the fan-out: the same if the work is repeated on another connection
 
     def has_time(self) -> bool:
-        return self.remaining() >= PROVIDER_TIMEOUT + SETTLE_TIME
+        return self.remaining() >= self.longest_call + SETTLE_TIME
 
     def take_hold(self) -> "Hold":
         now = time.monotonic()
-        time_to_send = min(self.lease, self.remaining()) - PROVIDER_TIMEOUT - SETTLE_TIME
+        time_to_send = min(self.lease, self.remaining()) - self.longest_call - SETTLE_TIME
         return Hold(self, uuid4(), now, now + time_to_send.total_seconds())
 
 

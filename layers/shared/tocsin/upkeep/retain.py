@@ -7,6 +7,7 @@ from typing import Any
 
 from psycopg import Connection
 
+from tocsin.foundation.settings import Settings
 from tocsin.store import (
     admin_system_events,
     audit_logs,
@@ -28,8 +29,6 @@ BATCH = 1_000
 
 RECORDS = timedelta(days=90)
 MALFORMED = timedelta(days=30)
-DEAD_LETTERS_RESOLVED = timedelta(days=30)
-DEAD_LETTERS_UNRESOLVED = timedelta(days=90)
 INBOX = timedelta(days=180)
 INBOX_HIDDEN = timedelta(days=7)
 SYSTEM_EVENTS = timedelta(days=365)
@@ -47,6 +46,25 @@ Pass = Callable[[Connection[Any], int], int]
 
 
 @dataclass(frozen=True, slots=True)
+class Ages:
+    """How long is kept what each installation decides for itself."""
+
+    dead_letters: timedelta
+    resolved_dead_letters: timedelta
+    abandoned_executions: timedelta
+    webhook_deliveries: timedelta
+
+    @classmethod
+    def of(cls, config: Settings) -> "Ages":
+        return cls(
+            dead_letters=timedelta(days=config.dead_letter_retention_days),
+            resolved_dead_letters=timedelta(days=config.resolved_dead_letter_retention_days),
+            abandoned_executions=timedelta(days=config.abandoned_executions_retention_days),
+            webhook_deliveries=timedelta(days=config.webhook_delivery_retention_days),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Rows forgotten per rule, and whether all rules ran to their end."""
 
@@ -54,10 +72,10 @@ class Report:
     is_complete: bool
 
 
-def retain(conn: Connection[Any], *, has_time: Callable[[], bool], batch: int = BATCH) -> Report:
+def retain(conn: Connection[Any], *, has_time: Callable[[], bool], ages: Ages, batch: int = BATCH) -> Report:
     """Apply every rule batch by batch while there is time. What is left is found by the next run."""
     forgotten: dict[str, int] = {}
-    for name, forget in _rules(conn).items():
+    for name, forget in _rules(conn, ages).items():
         forgotten[name] = 0
         while True:
             if not has_time():
@@ -69,13 +87,13 @@ def retain(conn: Connection[Any], *, has_time: Callable[[], bool], batch: int = 
     return Report(forgotten, is_complete=True)
 
 
-def _rules(conn: Connection[Any]) -> dict[str, Pass]:
+def _rules(conn: Connection[Any], ages: Ages) -> dict[str, Pass]:
     rules: dict[str, Pass] = {
         "idempotency_windows": lambda conn, limit: records.release_expired_keys(conn, limit=limit),
         "rate_limits": lambda conn, limit: rate_limits.delete_expired(conn, age=RATE_WINDOWS, limit=limit),
         "malformed_intents": lambda conn, limit: malformed_intents.delete_expired(conn, age=MALFORMED, limit=limit),
         "dead_letters": lambda conn, limit: dead_letters.delete_expired(
-            conn, resolved_age=DEAD_LETTERS_RESOLVED, unresolved_age=DEAD_LETTERS_UNRESOLVED, limit=limit
+            conn, resolved_age=ages.resolved_dead_letters, unresolved_age=ages.dead_letters, limit=limit
         ),
         "notifications": lambda conn, limit: notifications.delete_expired(
             conn, age=INBOX, saved_age=INBOX_SAVED, hidden_age=INBOX_HIDDEN, limit=limit
