@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from tocsin.access.rate_limits import Allowance
+from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.http import door, problems, rate_limits
@@ -19,7 +20,7 @@ _LIMIT = "events"
 def post_events(call: Call) -> Response:
     if call.request.media_type == BATCHED:
         return _post_batch(call)
-    told = _told(_single(call), uuid7())
+    told = _told(_single(call), uuid7(), depth_of(call))
     (recorded,), allowance = _record(call, [told])
     return Response(202, _receipt(told, recorded), rate_limits.headers_of(allowance, _LIMIT))
 
@@ -29,7 +30,8 @@ def _post_batch(call: Call) -> Response:
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH:
         raise problems.invalid(f"A batch is a list of 1 to {MAX_BATCH} events.")
     ids = sorted(uuid7() for _ in items)  # in the order of the events, so that what comes of them keeps it
-    read = [_try_told(item, notification_id) for item, notification_id in zip(items, ids, strict=True)]
+    depth = depth_of(call)
+    read = [_try_told(item, notification_id, depth) for item, notification_id in zip(items, ids, strict=True)]
     told = [one for one in read if isinstance(one, Told)]
     headers: dict[str, str] = {}
     ends: list[Recorded] = []
@@ -71,16 +73,16 @@ def _data(request: Request) -> Any:
     return request.json("application/json" if is_said else request.media_type) if request.body else None
 
 
-def _told(value: Any, notification_id: UUID) -> Told:
+def _told(value: Any, notification_id: UUID, depth: int) -> Told:
     if cloud_events.data_is_too_large(value):
         raise problems.invalid_field("/data", f"has more than {MAX_DATA} bytes")
     event: CloudEvent = door.parse(CloudEvent, value)
-    return Told(event, value.get("data") or {}, notification_id)
+    return Told(event, value.get("data") or {}, notification_id, depth)
 
 
-def _try_told(value: Any, notification_id: UUID) -> Told | Problem:
+def _try_told(value: Any, notification_id: UUID, depth: int) -> Told | Problem:
     try:
-        return _told(value, notification_id)
+        return _told(value, notification_id, depth)
     except Problem as problem:
         return problem
 
@@ -122,6 +124,7 @@ ENDPOINTS = [
         body=CloudEvent,
         media_type=STRUCTURED,
         batch_media_type=BATCHED,
+        parameters=[HEADER_PARAMETER],
         answers={
             200: "A batch: one result for each event",
             409: "The same event is in flight",

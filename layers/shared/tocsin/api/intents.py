@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from tocsin.access.rate_limits import Allowance
+from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation import strict_json
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
@@ -48,7 +49,7 @@ class Batch(Closed):
 def post_intent(call: Call) -> Response:
     value = call.request.json()
     key = idempotency_key(call.request.headers.get("idempotency-key"))
-    asked = _asked(key, value)
+    asked = _asked(key, value, depth_of(call))
     (end,), allowance = _accept(call, [asked])
     if not isinstance(end, Admitted):
         raise _refusal(end)
@@ -61,7 +62,8 @@ def post_batch(call: Call) -> Response:
     items = value.get("intents") if isinstance(value, dict) else None
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
         raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
-    read = [_read_item(item) for item in items]
+    depth = depth_of(call)
+    read = [_read_item(item, depth) for item in items]
     asked = [one for one in read if isinstance(one, Asked)]
     headers: dict[str, str] = {}
     ends: list[IntakeEnd] = []
@@ -113,21 +115,21 @@ def idempotency_key(header: str | None) -> str:
     return key
 
 
-def _asked(key: str, value: Any) -> Asked:
+def _asked(key: str, value: Any, depth: int) -> Asked:
     intent: Intent = door.parse(Intent, value)
     if accepting.send_at_is_too_far(intent):
         raise problems.invalid_field("/send_at", "must be within 365 days")
-    return Asked(key, intent, strict_json.fingerprint(value))
+    return Asked(key, intent, strict_json.fingerprint(value), trigger_depth=depth)
 
 
-def _read_item(item: Any) -> Asked | Problem:
+def _read_item(item: Any, depth: int) -> Asked | Problem:
     try:
         if not isinstance(item, dict):
             raise problems.invalid("An intent must be an object.")
         key = item.get("idempotency_key")
         if not isinstance(key, str) or not KEY.fullmatch(key):
             raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-        return _asked(key, {name: part for name, part in item.items() if name != "idempotency_key"})
+        return _asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth)
     except Problem as problem:
         return problem
 
@@ -238,7 +240,7 @@ ENDPOINTS = [
         success=202,
         body=Intent,
         answers={400: "Not JSON, or without a valid Idempotency-Key", 409: "The key is in flight", 429: "Rate limited"},
-        parameters=[_KEY_HEADER],
+        parameters=[_KEY_HEADER, HEADER_PARAMETER],
     ),
     Endpoint(
         "POST /v1/intents/batch",
@@ -246,6 +248,7 @@ ENDPOINTS = [
         post_batch,
         "Ask for up to 500 notifications in one transaction",
         body=Batch,
+        parameters=[HEADER_PARAMETER],
         answers={409: "A key is in flight", 429: "Rate limited"},
     ),
     Endpoint(

@@ -18,11 +18,13 @@ from tocsin.store.flow import accept_events as statements
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One event as it came in, with its data as it was written, and the id that its notifications will have."""
+    """One event as it came in, with its data as it was written, the id that its notifications will have, and how many
+    triggers led to it."""
 
     event: CloudEvent
     data: dict[str, Any]
     notification_id: UUID
+    trigger_depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,5 +88,6 @@ def _row(n: int, told: Told) -> dict[str, Any]:
         "thread_id": data.thread.id if data.thread else None,
         "actor": data.actor,
         "data": told.data,
+        "trigger_depth": told.trigger_depth,
         "occurred_at": event.occurred_at.isoformat() if event.occurred_at else None,
     }

@@ -25,12 +25,14 @@ FARTHEST_SEND = timedelta(days=365)
 class Asked:
     """One intent as it came in: its key, what was said, the fingerprint of the words, and the id it will have.
 
-    The id is made here, once, so that a repeated try recognises its own first one."""
+    The id is made here, once, so that a repeated try recognises its own first one. `trigger_depth` says how many triggers led
+    to it."""
 
     idempotency_key: str
     intent: Intent
     fingerprint: bytes
     notification_id: UUID = field(default_factory=uuid7)
+    trigger_depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ def _row(n: int, asked: Asked) -> dict[str, Any]:
         "priority": intent.priority,
         "thread_kind": intent.about.kind if intent.about else None,
         "thread_id": intent.about.id if intent.about else None,
-        "trigger_depth": 0,
+        "trigger_depth": asked.trigger_depth,
         "retry_max_attempts": intent.retry.max_attempts,
         "retry_backoff": intent.retry.backoff,
         "retry_base_ms": intent.retry.base_ms,

@@ -37,13 +37,13 @@ def insert_unless_known(
             SELECT *
             FROM jsonb_to_recordset(%(events)s) AS event (
                 n integer, notification_id uuid, event_id text, source text, type text, scope text, thread_kind text,
-                thread_id text, actor text, data jsonb, occurred_at timestamptz)
+                thread_id text, actor text, data jsonb, occurred_at timestamptz, trigger_depth smallint)
         ), taken AS (
             INSERT INTO domain_events (
                 tenant_id, event_id, type, source, scope, thread_kind, thread_id, actor_user_id, data, notification_id, mode,
-                request_id, trace_id, occurred_at, recorded_at)
+                request_id, trace_id, trigger_depth, occurred_at, recorded_at)
             SELECT %(tenant_id)s, event_id, type, source, scope, thread_kind, thread_id, actor.id, data, notification_id,
-                   %(mode)s, %(request_id)s, %(trace_id)s, COALESCE(occurred_at, tocsin_now()), tocsin_now()
+                   %(mode)s, %(request_id)s, %(trace_id)s, trigger_depth, COALESCE(occurred_at, tocsin_now()), tocsin_now()
             FROM event
             LEFT JOIN LATERAL (
                 -- LIMIT: one probe of the index each; as a join it would read the whole table

@@ -122,12 +122,14 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
     conn.execute(
         """
         WITH holding AS (
-            SELECT *
+            SELECT holding.*, records.trigger_depth
             FROM jsonb_to_recordset(%(holdings)s) AS holding (
                 digest_id uuid, outbox_id uuid, notification_id uuid, route_id text, titles jsonb, opens_at timestamptz)
+            JOIN records USING (notification_id)
         ), grown AS (
             UPDATE records
-            SET updated_at = tocsin_now(), payload_json = records.payload_json || jsonb_build_object(
+            SET updated_at = tocsin_now(), trigger_depth = GREATEST(records.trigger_depth, holding.trigger_depth),
+                payload_json = records.payload_json || jsonb_build_object(
                     'count', (records.payload_json ->> 'count')::integer + jsonb_array_length(holding.titles),
                     'missed', (
                         SELECT jsonb_agg(title ORDER BY place)
@@ -136,10 +138,15 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
                         WHERE place <= %(most_titles)s))
             FROM holding
             WHERE records.notification_id = holding.digest_id AND holding.opens_at IS NULL
+        ), deepened AS (
+            -- of what it collects, the deepest counts
+            UPDATE outbox SET trigger_depth = holding.trigger_depth
+            FROM holding
+            WHERE outbox.id = holding.outbox_id AND holding.opens_at IS NULL AND outbox.trigger_depth < holding.trigger_depth
         ), source AS (
             SELECT holding.digest_id, holding.outbox_id AS digest_outbox_id, holding.titles, holding.opens_at, routes.*,
                    records.notification_type, records.mode, records.priority, records.thread_kind, records.thread_id,
-                   records.retry_max_attempts, records.retry_backoff, records.retry_base_ms
+                   records.retry_max_attempts, records.retry_backoff, records.retry_base_ms, records.trigger_depth
             FROM holding
             JOIN records ON records.notification_id = holding.notification_id
             JOIN routes ON routes.notification_id = holding.notification_id AND routes.route_id = holding.route_id
@@ -147,16 +154,16 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
         ), record AS (
             INSERT INTO records (
                 notification_id, tenant_id, notification_type, producer, mode, audience_kind, payload_json, idempotency_key,
-                request_fingerprint, holds_key, channels, priority, thread_kind, thread_id, occurred_at, accepted_at,
-                send_at, updated_at, idempotency_expires_at)
+                request_fingerprint, holds_key, channels, priority, thread_kind, thread_id, trigger_depth, occurred_at,
+                accepted_at, send_at, updated_at, idempotency_expires_at)
             SELECT digest_id, tenant_id, notification_type, 'tocsin', mode, 'digest',
                    jsonb_build_object('count', jsonb_array_length(titles),
                                       'missed', (SELECT jsonb_agg(title ORDER BY place)
                                                  FROM jsonb_array_elements(titles) WITH ORDINALITY AS missed (title, place)
                                                  WHERE place <= %(most_titles)s),
                                       'thread', jsonb_build_object('kind', thread_kind, 'id', thread_id)),
-                   digest_id::text, '', false, '{email}', priority, thread_kind, thread_id, tocsin_now(), tocsin_now(), opens_at,
-                   tocsin_now(), tocsin_now()
+                   digest_id::text, '', false, '{email}', priority, thread_kind, thread_id, trigger_depth, tocsin_now(),
+                   tocsin_now(), opens_at, tocsin_now(), tocsin_now()
             FROM source
         ), route AS (
             INSERT INTO routes (
@@ -169,9 +176,9 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
             FROM source
         ), work AS (
             INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
-                                retry_backoff, retry_base_ms, nudged_at)
+                                retry_backoff, retry_base_ms, trigger_depth, nudged_at)
             SELECT digest_outbox_id, tenant_id, 'deliver', 'email', tocsin_priority(priority), digest_id, 'email-' || user_id,
-                   opens_at, retry_max_attempts, retry_backoff, retry_base_ms, opens_at
+                   opens_at, retry_max_attempts, retry_backoff, retry_base_ms, trigger_depth, opens_at
             FROM source
         )
         INSERT INTO digests (tenant_id, user_id, thread_kind, thread_id, notification_id, outbox_id)

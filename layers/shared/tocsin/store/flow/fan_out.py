@@ -218,10 +218,11 @@ def fan_out(
         ), record AS (
             INSERT INTO records (
                 notification_id, tenant_id, notification_type, producer, mode, audience_kind, payload_json, idempotency_key,
-                request_fingerprint, holds_key, request_id, trace_id, template, priority, thread_kind, thread_id, occurred_at,
-                accepted_at, expires_at, updated_at, idempotency_expires_at)
+                request_fingerprint, holds_key, request_id, trace_id, template, priority, thread_kind, thread_id, trigger_depth,
+                occurred_at, accepted_at, expires_at, updated_at, idempotency_expires_at)
             SELECT notification_id, tenant_id, type, source, mode, 'event', data, event_id, '', false, request_id, trace_id,
-                   template, priority, thread_kind, thread_id, occurred_at, recorded_at, expires_at, tocsin_now(), tocsin_now()
+                   template, priority, thread_kind, thread_id, trigger_depth, occurred_at, recorded_at, expires_at,
+                   tocsin_now(), tocsin_now()
             FROM event
             WHERE EXISTS (SELECT FROM target WHERE target.notification_id = event.notification_id)
             ON CONFLICT (notification_id) DO NOTHING
@@ -241,16 +242,16 @@ def fan_out(
             RETURNING notification_id, route_id, tenant_id, channel, outbox_id
         ), work AS (
             INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
-                                retry_backoff, retry_base_ms)
+                                retry_backoff, retry_base_ms, trigger_depth)
             SELECT route.outbox_id, route.tenant_id, 'deliver', route.channel, tocsin_priority(event.priority),
-                   route.notification_id, route.route_id, tocsin_now(), 5, 'exponential', 5000
+                   route.notification_id, route.route_id, tocsin_now(), 5, 'exponential', 5000, event.trigger_depth
             FROM route JOIN event USING (notification_id)
             WHERE route.outbox_id IS NOT NULL
         ), large AS (
             INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, payload, due_at, max_attempts,
-                                retry_backoff, retry_base_ms)
+                                retry_backoff, retry_base_ms, trigger_depth)
             SELECT notification_id, tenant_id, 'fanout', 'plan', tocsin_priority(priority), notification_id,
-                   jsonb_build_object('event', id), tocsin_now(), 5, 'exponential', 5000
+                   jsonb_build_object('event', id), tocsin_now(), 5, 'exponential', 5000, trigger_depth
             FROM event
             WHERE NOT is_whole AND %(page_of)s::uuid IS NULL
             ON CONFLICT (id) DO NOTHING  -- after a restore the cursor may pass it once more

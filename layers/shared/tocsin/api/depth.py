@@ -1,0 +1,29 @@
+"""How deep in a chain of triggers a call is, as the header says that a handler brings back."""
+
+from tocsin.access import depth_tokens
+from tocsin.foundation import secrets
+from tocsin.foundation.settings import settings
+from tocsin.http import problems
+from tocsin.http.door import Call
+
+# For the documentation of the calls that read it.
+HEADER_PARAMETER = {
+    "name": depth_tokens.HEADER,
+    "in": "header",
+    "description": "What a trigger's handler was given, sent back unchanged with what it asks for, so that a loop ends.",
+    "schema": {"type": "string"},
+}
+
+
+def depth_of(call: Call) -> int:
+    """How many triggers led to this call: 0 where nothing says so. A token that this tenant was not given is refused."""
+    token = call.request.headers.get(depth_tokens.HEADER.lower())
+    if token is None:
+        return 0
+    depth = depth_tokens.verify(token.strip(), call.tenant_id, secrets.known(settings().user_token_secret_arn))
+    if depth is None:
+        raise problems.invalid(
+            f"The header `{depth_tokens.HEADER}` is not one that this tenant was given. Send it back as it came, or not at all.",
+            [{"pointer": depth_tokens.HEADER, "message": "is not valid"}],
+        )
+    return depth
