@@ -10,3 +10,4 @@ DROP FUNCTION tocsin_tell_of_dead_letter();
 DROP FUNCTION tocsin_tell_of_route();
 DROP FUNCTION tocsin_tell(text, uuid, uuid, jsonb);
 DROP FUNCTION tocsin_rfc3339(timestamptz);
+ALTER TABLE domain_events DROP COLUMN trigger_depth;

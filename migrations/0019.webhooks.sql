@@ -68,62 +68,76 @@ CREATE INDEX webhook_deliveries_notification_idx ON webhook_deliveries (notifica
 -- retention
 CREATE INDEX webhook_deliveries_created_idx ON webhook_deliveries (created_at);
 
+-- How many triggers led to an event; its records inherit it.
+ALTER TABLE domain_events ADD COLUMN trigger_depth smallint NOT NULL DEFAULT 0;
+
 -- Whatever writes an end, in whichever statement, tells of it: the rows below are written by the database itself.
 CREATE FUNCTION tocsin_rfc3339(moment timestamptz) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
 AS $$ SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') $$;
 
+-- In plpgsql, where plans are kept: a plain SQL function would be planned anew for every row.
 CREATE FUNCTION tocsin_tell(event text, whose uuid, about uuid, details jsonb) RETURNS void
-    LANGUAGE sql VOLATILE
+    LANGUAGE plpgsql
 AS $$
-    WITH record AS (
-        SELECT notification_id, notification_type, producer, mode, trace_id, trigger_depth
-        FROM (SELECT) AS always LEFT JOIN records ON records.tenant_id = whose AND records.notification_id = about
-    ), delivery AS (
+DECLARE
+    origin record;
+BEGIN
+    SELECT notification_id, notification_type, producer, mode, trace_id, trigger_depth INTO origin
+    FROM records
+    WHERE tenant_id = whose AND notification_id = about;
+    IF NOT FOUND THEN  -- an event that died before it made a record
+        SELECT NULL::uuid AS notification_id, type AS notification_type, source AS producer, mode, trace_id, trigger_depth
+        INTO origin
+        FROM domain_events
+        WHERE tenant_id = whose AND notification_id = about;
+    END IF;
+    WITH delivery AS (
         INSERT INTO webhook_deliveries (
             id, tenant_id, webhook_id, notification_id, event_type, payload, message_id, trace_id, next_retry_at)
-        SELECT tocsin_uuid7(), whose, webhooks.id, record.notification_id, event,
+        SELECT tocsin_uuid7(), whose, webhooks.id, origin.notification_id, event,
                jsonb_build_object(
                    'type', event, 'timestamp', tocsin_rfc3339(tocsin_now()),
                    'data', jsonb_build_object(
-                       'notification_id', about, 'type', record.notification_type, 'producer', record.producer,
-                       'mode', COALESCE(record.mode, 'live')) || details),
-               tocsin_uuid7(), COALESCE(record.trace_id, ''), tocsin_now()
-        FROM record
-        JOIN webhooks ON webhooks.tenant_id = whose AND webhooks.is_active AND event = ANY(webhooks.events)
-                     AND COALESCE(record.mode, 'live') = ANY(webhooks.modes)
+                       'notification_id', about, 'type', origin.notification_type, 'producer', origin.producer,
+                       'mode', COALESCE(origin.mode, 'live')) || details),
+               tocsin_uuid7(), COALESCE(origin.trace_id, ''), tocsin_now()
+        FROM webhooks
+        WHERE webhooks.tenant_id = whose AND webhooks.is_active AND event = ANY(webhooks.events)
+          AND COALESCE(origin.mode, 'live') = ANY(webhooks.modes)
         RETURNING id, webhook_id
     )
     INSERT INTO outbox (
         id, tenant_id, source_kind, queue, due_at, max_attempts, retry_backoff, retry_base_ms, trigger_depth)
     SELECT delivery.id, whose, 'webhook', 'webhook', tocsin_now(), webhooks.retry_count, 'exponential', 5000,
-           COALESCE(record.trigger_depth, 0)
-    FROM delivery JOIN webhooks ON webhooks.id = delivery.webhook_id CROSS JOIN record
+           COALESCE(origin.trigger_depth, 0)
+    FROM delivery JOIN webhooks ON webhooks.id = delivery.webhook_id;
+END
 $$;
 
 CREATE FUNCTION tocsin_tell_of_route() RETURNS trigger
     LANGUAGE plpgsql
 AS $$
 DECLARE
-    events text[] := '{}';
+    happened text[] := '{}';
     event text;
 BEGIN
-    IF NOT EXISTS (SELECT FROM webhooks WHERE tenant_id = NEW.tenant_id AND is_active) THEN
-        RETURN NULL;
-    END IF;
     IF TG_OP = 'INSERT' OR OLD.status <> NEW.status THEN
-        events := events || CASE NEW.status
+        happened := happened || CASE NEW.status
             WHEN 'published' THEN ARRAY['notification.published'] WHEN 'dead_letter' THEN ARRAY['notification.dead_lettered']
             WHEN 'skipped' THEN ARRAY['notification.skipped'] WHEN 'cancelled' THEN ARRAY['notification.cancelled']
             ELSE '{}' END;
     END IF;
     IF TG_OP = 'INSERT' OR OLD.feedback <> NEW.feedback THEN
-        events := events || CASE NEW.feedback
+        happened := happened || CASE NEW.feedback
             WHEN 'delivered' THEN ARRAY['notification.delivered'] WHEN 'complained' THEN ARRAY['notification.complained']
             WHEN 'soft_bounced' THEN ARRAY['notification.bounced'] WHEN 'hard_bounced' THEN ARRAY['notification.bounced']
             ELSE '{}' END;
     END IF;
-    FOREACH event IN ARRAY events LOOP
+    IF NOT EXISTS (SELECT FROM webhooks WHERE tenant_id = NEW.tenant_id AND is_active AND events && happened) THEN
+        RETURN NULL;
+    END IF;
+    FOREACH event IN ARRAY happened LOOP
         PERFORM tocsin_tell(event, NEW.tenant_id, NEW.notification_id, jsonb_build_object(
             'route_id', NEW.route_id, 'channel', NEW.channel, 'recipient', NEW.recipient_ref, 'status', NEW.status,
             'reason', NEW.reason, 'attempts', NEW.attempt_count, 'provider', NEW.provider,
@@ -144,7 +158,7 @@ AS $$
 BEGIN
     PERFORM tocsin_tell('notification.dead_lettered', NEW.tenant_id, NEW.notification_id, jsonb_build_object(
         'route_id', NULL, 'channel', NULL, 'recipient', NULL, 'status', 'dead_letter', 'reason', NEW.failure_classification,
-        'attempts', NEW.final_attempt_count));
+        'attempts', NEW.final_attempt_count, 'provider', NULL, 'provider_message_id', NULL, 'feedback', NULL));
     RETURN NULL;
 END
 $$;

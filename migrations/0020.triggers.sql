@@ -77,9 +77,6 @@ CREATE FUNCTION tocsin_glob_matches(glob text, collection text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN right(glob, 1) = '*' THEN starts_with(collection, left(glob, -1)) ELSE glob = collection END $$;
 
--- How many triggers led to an event; its records inherit it.
-ALTER TABLE domain_events ADD COLUMN trigger_depth smallint NOT NULL DEFAULT 0;
-
 -- Whose run it was, for filters and replays. (No foreign key: the letter outlives the trigger.)
 ALTER TABLE dead_letters ADD COLUMN trigger_id uuid, ADD COLUMN handler_id uuid;
 
