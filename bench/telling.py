@@ -64,7 +64,8 @@ def _told(ground: Ground, admin: Connection[Any], conn: Connection[Any], wanted:
 
 def _listen(admin: Connection[Any], wanted: str) -> None:
     admin.execute(
-        "INSERT INTO webhooks (id, tenant_id, url, secret, events, created_by) VALUES (%s, %s, 'https://example.com/', '', %s, %s)",
+        "INSERT INTO webhooks (id, tenant_id, url, secret, events, created_by)"
+        " VALUES (%s, %s, 'https://example.com/', '', %s, %s)",
         [uuid7(), TENANT, [wanted], uuid7()],
     )
 
