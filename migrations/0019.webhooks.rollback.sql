@@ -1,3 +1,4 @@
+REVOKE UPDATE (is_resolved, resolved_at) ON admin_system_events FROM tocsin_app;
 DROP TRIGGER say_due ON outbox;
 DROP TRIGGER tell_of_dead_letter ON dead_letters;
 DROP TRIGGER tell_of_route ON routes;

@@ -195,3 +195,6 @@ CREATE POLICY every_tenant ON webhook_deliveries TO tocsin_worker, tocsin_retent
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO tocsin_app;
 GRANT SELECT, INSERT, UPDATE ON webhook_deliveries TO tocsin_worker;
 GRANT SELECT, DELETE, UPDATE (updated_at) ON webhook_deliveries TO tocsin_retention;
+
+-- Whoever switches a hook on again, or removes it, ends the trouble that was told of it.
+GRANT UPDATE (is_resolved, resolved_at) ON admin_system_events TO tocsin_app;

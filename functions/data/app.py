@@ -1,6 +1,6 @@
-"""The door for what producers keep here; until its first endpoint it knows no resource, and says so."""
+"""The door for what a tenant sets up to happen by itself: its webhooks."""
 
-from tocsin.api import about
+from tocsin.api import about, webhooks
 from tocsin.http.door import door
 
-handler = door([], otherwise=about.otherwise)
+handler = door(webhooks.ENDPOINTS, otherwise=about.otherwise)

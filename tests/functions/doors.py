@@ -31,6 +31,7 @@ from tocsin.api import (
     user_tokens,
     users,
     watches,
+    webhooks,
 )
 from tocsin.http import assets
 
@@ -56,6 +57,7 @@ ENDPOINTS = {
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
     ],
+    "data": webhooks.ENDPOINTS,
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
 }
 

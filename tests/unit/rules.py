@@ -22,7 +22,11 @@ _OTHER_CLOCKS = re.compile(
 )
 _TRANSACTIONS = {"transaction", "commit", "rollback", "pipeline", "tenant_transaction", "key_transaction"}
 _CONFIDENTIAL = re.compile(r"(digest|secret|hash|password|signature|checksum|hmac|token|presented)(es|s)?$|^mac$", re.I)
-_NETWORK = {"requests", "urllib", "urllib3", "http", "httpx", "aiohttp", "socket", "ftplib", "smtplib", "telnetlib"}
+_NETWORK = {
+    *("requests", "urllib", "urllib3", "http", "httpcore", "httpx", "aiohttp", "pycurl", "websocket", "websockets", "xmlrpc"),
+    *("socket", "_socket", "socketserver", "ssl", "asyncio", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib"),
+}
+_NETWORK_OF_THE_SDK = ("botocore.httpsession", "botocore.vendored", "botocore.awsrequest")
 
 _ENVIRONMENT = {("os", "environ"), ("os", "getenv"), ("os", "environb")}
 
@@ -49,11 +53,15 @@ ALLOWED_EXECUTE = {
 }
 # What leaves the process by another way than boto3 and psycopg, each with its reason.
 ALLOWED_NETWORK = {
-    "functions/migrate/app.py": {"urllib.request": "CloudFormation wants its answer at a presigned URL"},
-    f"{LAYER}/channels/http_client.py": {
-        "http.client": "the one client of all other providers",
-        "socket": "its connections, limited in time",
+    "functions/migrate/app.py": {
+        "urllib.request": "CloudFormation wants its answer at a presigned URL: nobody else's, perhaps at a private endpoint"
     },
+    f"{LAYER}/foundation/http_client.py": {
+        "http.client": "the one client of webhooks, handlers and providers, behind the guard against SSRF",
+        "socket": "its connections, limited in time",
+        "ssl": "its certificates",
+    },
+    f"{LAYER}/foundation/name_resolution.py": {"socket": "the look-up of names for that client"},
 }
 ALLOWED_NAMES: dict[str, str] = {}
 FORBIDDEN_NAMES = {"util", "utils", "helper", "helpers", "common", "manager", "managers", "misc", "service", "services", "lib"}
@@ -111,11 +119,14 @@ def secrets_compared_in_haste(module: Module) -> list[str]:
 
 
 def other_ways_to_the_network(module: Module) -> list[str]:
+    """A request that somebody's URL decides about goes by the one guarded client: a second one would be the way around it."""
     allowed = ALLOWED_NETWORK.get(module.path, {})
     return [
         module.at(node, name)
         for node, name in imports(module)
-        if name.split(".")[0] in _NETWORK and not name.startswith("urllib.parse") and name not in allowed
+        if (name.split(".")[0] in _NETWORK or name.startswith(_NETWORK_OF_THE_SDK))
+        and not name.startswith("urllib.parse")
+        and name not in allowed
     ]
 
 

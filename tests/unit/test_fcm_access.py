@@ -16,7 +16,7 @@ from devstack.post_office import PostOffice
 from devstack.post_office.letters import Reply
 from tests.unit.messages import a_message
 from tests.unit.web_servers import answering, json_reply, nobody, private_key, service_account
-from tocsin.channels import fcm_access
+from tocsin.channels import fcm, fcm_access
 from tocsin.channels.fcm import FcmPush
 from tocsin.channels.fcm_access import BY_CODE, bearer_of, read
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass
@@ -48,11 +48,11 @@ def _no_token_from_before() -> None:
 
 
 def push(url: str, **special: object) -> FcmPush:
-    return FcmPush(Credentials(service_account(**special)), {}, url, "lane", 5, f"{url}/token")
+    return FcmPush(Credentials(service_account(**special)), {}, url, "lane", 5, f"{url}/token", allow_private=True)
 
 
 def asked(url: str, account: str = "") -> str | Failure:
-    return bearer_of(read(account or service_account()), f"{url}/token", timeout=1)
+    return bearer_of(read(account or service_account()), f"{url}/token", timeout=1, allow_private=True)
 
 
 def test_the_claim_is_signed_with_the_accounts_key_and_asks_for_nothing_but_messaging() -> None:
@@ -137,7 +137,10 @@ def test_a_token_that_fcm_refuses_is_not_used_again() -> None:
         ("accept_then_hang", TRANSIENT),
     ],
 )
-def test_no_token_means_that_nothing_was_sent(office: PostOffice, requests: list[str], mode: str, kind: FailureClass) -> None:
+def test_no_token_means_that_nothing_was_sent(
+    office: PostOffice, requests: list[str], monkeypatch: pytest.MonkeyPatch, mode: str, kind: FailureClass
+) -> None:
+    monkeypatch.setattr(fcm, "TOKEN_SECONDS", 0.5)
     office.fail("token", mode)
 
     outcome = push(office.url).send(a_message())
@@ -177,7 +180,7 @@ def test_nobody_there_is_tried_again() -> None:
     ids=range(11),
 )
 def test_an_account_that_cannot_be_used_is_a_matter_of_configuration(account: str) -> None:
-    outcome = FcmPush(Credentials(account), {}, nobody(), "lane", 5, nobody()).send(a_message())
+    outcome = FcmPush(Credentials(account), {}, nobody(), "lane", 5, nobody(), allow_private=True).send(a_message())
 
     assert isinstance(outcome, Failure)
     assert (outcome.kind, outcome.code) == (CONFIGURATION, "NotConfigured")

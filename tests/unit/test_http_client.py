@@ -2,7 +2,6 @@
 
 import socket
 import ssl
-import threading
 import time
 from pathlib import Path
 
@@ -11,12 +10,12 @@ import pytest
 from devstack.post_office.letters import Reply, Silence
 from tests.unit.certificates import make_certificate
 from tests.unit.web_servers import answering, nobody, silent_port, speaking, tls_server
-from tocsin.channels import http_client
-from tocsin.channels.http_client import WebFailure, post
+from tocsin.foundation import http_client
+from tocsin.foundation.http_client import WebFailure, post
 
 
 def asked(url: str, *, timeout: float = 5, headers: dict[str, str] | None = None, body: bytes = b"{}") -> http_client.Reply:
-    return post(url, headers=headers or {}, body=body, timeout=timeout)
+    return post(url, headers=headers or {}, body=body, timeout=timeout, allow_private=True)
 
 
 def test_a_post_carries_its_headers_and_its_body_and_brings_the_answer_back() -> None:
@@ -26,6 +25,7 @@ def test_a_post_carries_its_headers_and_its_body_and_brings_the_answer_back() ->
     [(method, path, body, headers)] = server.asked
     assert (method, path, body) == ("POST", "/a/b?c=d", b"\x00\xff")
     assert (headers["Authorization"], headers["Content-Length"], headers["Connection"]) == ("Bearer x", "2", "close")
+    assert headers.get_all("Accept-Encoding") == ["identity"]
     assert headers["Host"] == server.url.removeprefix("http://")
     assert (reply.status, reply.body, reply.headers["x-message-id"]) == (201, b"made", "m-1")
 
@@ -51,28 +51,11 @@ def test_no_more_than_64_kib_of_an_answer_are_read(length: int) -> None:
         assert len(asked(server.url).body) == 65_536
 
 
-def test_an_answer_without_end_is_cut_off_too() -> None:
-    def talk(connection: socket.socket) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        while True:
-            connection.sendall(b"400\r\n" + b"x" * 1024 + b"\r\n")
-
-    with speaking(talk) as url:
-        assert len(asked(url).body) == 65_536
-
-
 def test_where_nobody_listens_nothing_was_sent() -> None:
     with pytest.raises(WebFailure) as failed:
         asked(nobody())
 
-    assert (failed.value.phase, failed.value.code) == ("connect", "ConnectionRefusedError")
-
-
-def test_a_name_without_an_address_is_a_matter_of_connecting() -> None:
-    with pytest.raises(WebFailure) as failed:
-        asked("http://nobody.invalid/")
-
-    assert failed.value.phase == "connect"
+    assert (failed.value.phase, failed.value.code) == ("connect", "connection_refused")
 
 
 def test_a_connection_that_is_not_answered_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +65,7 @@ def test_a_connection_that_is_not_answered_in_time_is_given_up(monkeypatch: pyte
         with pytest.raises(WebFailure) as failed:
             asked(url)
 
-    assert (failed.value.phase, failed.value.code) == ("connect", "TimeoutError")
+    assert (failed.value.phase, failed.value.code) == ("connect", "timeout")
     assert time.monotonic() - began < 2
 
 
@@ -97,7 +80,7 @@ def test_the_next_address_of_a_name_is_tried_when_one_is_dead(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("silence", "code"), [(Silence.DROP, "RemoteDisconnected"), (Silence.HANG, "TimeoutError")], ids=["closed", "silent"]
+    ("silence", "code"), [(Silence.DROP, "connection_closed"), (Silence.HANG, "timeout")], ids=["closed", "silent"]
 )
 def test_what_was_sent_and_not_answered_may_have_been_heard(silence: Silence, code: str) -> None:
     with answering(silence) as server, pytest.raises(WebFailure) as failed:
@@ -121,33 +104,13 @@ def test_an_answer_that_cannot_be_read_leaves_the_doubt(words: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "start", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"], ids=["head", "body"]
-)
-def test_an_answer_that_drips_in_does_not_take_longer_than_allowed(start: bytes) -> None:
-    enough = threading.Event()
-
-    def talk(connection: socket.socket) -> None:
-        connection.sendall(start)
-        while not enough.wait(0.05):
-            connection.sendall(b"x")
-
-    with speaking(talk) as url:
-        began = time.monotonic()
-        with pytest.raises(WebFailure) as failed:
-            asked(url, timeout=0.5)
-        took = time.monotonic() - began
-        enough.set()
-
-    assert (failed.value.phase, failed.value.code) == ("sent", "TimeoutError")
-    assert 0.4 < took < 3
-
-
-@pytest.mark.parametrize(
     "url", ["ftp://example.com/", "http:///path", "http://user@example.com/", "http://a/\r\nX: y", "http://a/ b", ""]
 )
 def test_what_is_no_address_is_refused_before_anything_happens(url: str) -> None:
-    with pytest.raises(ValueError, match="address"):
+    with pytest.raises(WebFailure, match="the address must") as failed:
         asked(url)
+
+    assert (failed.value.phase, failed.value.code) == ("resolve", "denied_url")
 
 
 @pytest.mark.parametrize("value", ["Bearer a\r\nX-Evil: b", "Bearer ключ", "Bearer a\x00"])
@@ -156,6 +119,12 @@ def test_a_credential_that_cannot_be_a_header_is_refused_and_not_repeated(value:
         asked("http://127.0.0.1:1/", headers={"Authorization": value})
 
     assert "Bearer" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["Host", "content-length", "Transfer-Encoding", "CONNECTION", "Accept-Encoding"])
+def test_a_header_of_the_clients_own_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="a header is one"):
+        asked("http://127.0.0.1:1/", headers={name: "x"})
 
 
 def test_a_server_whose_certificate_we_trust_is_asked_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +148,7 @@ def test_a_certificate_that_does_not_vouch_for_the_server_ends_it_before_anythin
     with tls_server(certificate) as port, pytest.raises(WebFailure) as failed:
         asked(f"https://localhost:{port}/")
 
-    assert (failed.value.phase, failed.value.code) == ("connect", "SSLCertVerificationError")
+    assert (failed.value.phase, failed.value.code) == ("connect", "bad_certificate")
 
 
 def trust(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:

@@ -10,8 +10,8 @@ from devstack.post_office.letters import Reply as Said
 from devstack.post_office.letters import Silence
 from tests.unit.web_servers import answering, nobody
 from tocsin.channels import http_errors
-from tocsin.channels.http_client import Reply
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.http_client import Phase, Reply, WebFailure
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
 SURE = {400: PERMANENT, 413: PERMANENT, 422: PERMANENT, 429: THROTTLED, 503: TRANSIENT}
@@ -28,8 +28,8 @@ def test_an_answer_without_a_known_code_is_judged_by_its_status(status: int) -> 
     assert judged(status).code == f"HTTP {status}"
 
 
-def ask(url: str, **headers: str) -> Reply | Failure:
-    return http_errors.ask(url, headers=headers, body=b"{}", timeout=0.2)
+def ask(url: str, *, allow_private: bool = True, **headers: str) -> Reply | Failure:
+    return http_errors.ask(url, headers=headers, body=b"{}", timeout=0.2, allow_private=allow_private)
 
 
 def test_no_connection_is_sure_and_no_answer_is_not() -> None:
@@ -44,6 +44,25 @@ def test_no_connection_is_sure_and_no_answer_is_not() -> None:
         assert (unanswered.kind, unanswered.timed_out) == (AMBIGUOUS, silence is Silence.HANG)
 
 
+@pytest.mark.parametrize(("phase", "kind"), [("resolve", TRANSIENT), ("connect", TRANSIENT), ("sent", AMBIGUOUS)])
+def test_how_far_it_came_decides_what_no_answer_means(monkeypatch: pytest.MonkeyPatch, phase: Phase, kind: FailureClass) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise WebFailure(phase, "denied_address", "not public")
+
+    monkeypatch.setattr("tocsin.foundation.http_client.post", fail)
+
+    assert ask(nobody()) == Failure(kind, "denied_address", "not public")
+
+
+def test_an_address_that_is_not_public_is_a_matter_of_configuration_unless_it_is_allowed() -> None:
+    with answering(Said(200, b"{}", "application/json")) as server:
+        outcome = ask(server.url, allow_private=False)
+
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.code) == (CONFIGURATION, "BadConfiguration")
+    assert server.asked == []
+
+
 def test_a_key_that_cannot_be_sent_is_a_matter_of_configuration() -> None:
     outcome = ask(nobody(), Authorization="Bearer sécret\n")
 
@@ -56,7 +75,7 @@ def test_whatever_nobody_foresaw_is_ambiguous(monkeypatch: pytest.MonkeyPatch) -
     def break_down(*_: object, **__: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("tocsin.channels.http_client.post", break_down)
+    monkeypatch.setattr("tocsin.foundation.http_client.post", break_down)
 
     assert ask(nobody()) == Failure(AMBIGUOUS, "RuntimeError", "")
 

@@ -11,8 +11,8 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import about
 
-OPEN_DOORS = ["functions/intake", "functions/inbox_api", "functions/live", "functions/manage", "functions/operate"]
-PREPARED_DOORS = ["functions/data"]  # a function that no route leads to yet
+OPEN_DOORS = [f"functions/{door}" for door in ("intake", "inbox_api", "live", "manage", "operate", "data")]
+PREPARED_DOORS: list[str] = []  # functions that no route leads to yet
 
 
 class Permissive(yaml.SafeLoader):

@@ -58,12 +58,12 @@ def read(text: str) -> ServiceAccount:
     return ServiceAccount(*parts)
 
 
-def bearer_of(account: ServiceAccount, token_url: str, *, timeout: float) -> str | Failure:
+def bearer_of(account: ServiceAccount, token_url: str, *, timeout: float, allow_private: bool) -> str | Failure:
     """The token kept from before, or a new one. Threads that find none each get one: none waits for another's lost answer."""
     with _lock:
         bearer, good_until = _kept.get(_name(account, token_url), ("", 0.0))
     # The clock on the wall: the other one may stand still while a Lambda is frozen.
-    return bearer if time.time() < good_until else _ask(account, token_url, timeout)
+    return bearer if time.time() < good_until else _ask(account, token_url, timeout, allow_private)
 
 
 def forget(account: ServiceAccount, token_url: str) -> None:
@@ -71,7 +71,7 @@ def forget(account: ServiceAccount, token_url: str) -> None:
         _kept.pop(_name(account, token_url), None)
 
 
-def _ask(account: ServiceAccount, token_url: str, timeout: float) -> str | Failure:
+def _ask(account: ServiceAccount, token_url: str, timeout: float, allow_private: bool) -> str | Failure:
     now = time.time()
     try:
         claim = _signed_claim(account, token_url, int(now))
@@ -82,6 +82,7 @@ def _ask(account: ServiceAccount, token_url: str, timeout: float) -> str | Failu
         headers={"Content-Type": "application/x-www-form-urlencoded"},
         body=urlencode({"grant_type": GRANT, "assertion": claim}).encode(),
         timeout=timeout,
+        allow_private=allow_private,
     )
     if isinstance(reply, Failure):
         return http_errors.of_preparation(reply)

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from tocsin.channels import http_client
-from tocsin.channels.http_client import Reply
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation import http_client
+from tocsin.foundation.http_client import Reply
 
 QUOTA_PAUSE = timedelta(minutes=10)
 
@@ -39,17 +39,24 @@ BY_STATUS = {
 }
 
 
-def ask(url: str, *, headers: dict[str, str], body: bytes, timeout: float) -> Reply | Failure:
+def ask(url: str, *, headers: dict[str, str], body: bytes, timeout: float, allow_private: bool) -> Reply | Failure:
     """The provider's answer, or what its absence means."""
     try:
-        return http_client.post(url, headers=headers, body=body, timeout=timeout)
+        return http_client.post(url, headers=headers, body=body, timeout=timeout, allow_private=allow_private)
     except http_client.WebFailure as failure:
-        kind = T if failure.phase == "connect" else A
-        return Failure(kind, failure.code, failure.message, timed_out=failure.code == "TimeoutError")
-    except ValueError:  # everything but the configuration was made by us, and can be written
-        return Failure(C, "BadConfiguration", "the credentials or the address cannot be part of a request")
+        if failure.code == "denied_url":
+            return _bad_configuration()
+        kind = A if failure.phase == "sent" else T
+        return Failure(kind, failure.code, failure.message, timed_out=failure.code == "timeout")
+    except ValueError:
+        return _bad_configuration()
     except Exception as error:  # every way to fail has a class
         return Failure(A, type(error).__name__, "")
+
+
+def _bad_configuration() -> Failure:
+    # Everything but the configuration was made by us, and can be written.
+    return Failure(C, "BadConfiguration", "the credentials or the address cannot be part of a request")
 
 
 def failure(reply: Reply, code: str, words: str, by_code: Mapping[str, FailureClass], *, recipient: str) -> Failure:

@@ -90,17 +90,22 @@ class InstallationWays(Ways):
             api_key=secret("api_key", row.api_key),
             api_secret=secret("api_secret", row.api_secret),
             base_urls=json.loads(self._config.provider_base_urls or "{}"),
+            allow_private=self._config.allow_private_destinations,
         )
 
 
-def build(row: ProviderConfig, *, api_key: str, api_secret: str, base_urls: dict[str, str]) -> Channel:
+def build(row: ProviderConfig, *, api_key: str, api_secret: str, base_urls: dict[str, str], allow_private: bool) -> Channel:
     """A tenant's own channel. Its lane is its own: one tenant's trouble with a provider stops nobody else."""
     from tocsin.channels.fcm import FcmPush  # noqa: PLC0415 - only tenants with providers of their own need these
     from tocsin.channels.sendgrid import SendGridEmail  # noqa: PLC0415
     from tocsin.channels.twilio import TwilioSms  # noqa: PLC0415
 
     makers: dict[str, Any] = {"sendgrid": SendGridEmail, "twilio": TwilioSms, "fcm": FcmPush}
-    options: dict[str, Any] = {"lane": f"{row.provider_name}:{row.id}", "timeout": float(row.timeout_seconds)}
+    options: dict[str, Any] = {
+        "lane": f"{row.provider_name}:{row.id}",
+        "timeout": float(row.timeout_seconds),
+        "allow_private": allow_private,
+    }
     if base_url := base_urls.get(row.provider_name):
         options["base_url"] = base_url
     if row.provider_name == "fcm" and (token_url := base_urls.get("fcm_token")):

@@ -7,10 +7,10 @@ from typing import Any
 
 from tocsin.channels import http_errors
 from tocsin.channels.fit import email_text
-from tocsin.channels.http_client import Reply
 from tocsin.channels.http_errors import C, H
 from tocsin.channels.outcomes import Accepted, Failure, Outcome
 from tocsin.channels.ways import Credentials, Message
+from tocsin.foundation.http_client import Reply
 
 BASE_URL = "https://api.sendgrid.com"
 # SendGrid has no error codes but names the field at fault. These hold nothing but our configuration.
@@ -26,7 +26,8 @@ class SendGridEmail:
     config: Mapping[str, Any]
     base_url: str = BASE_URL
     lane: str = "sendgrid:email"
-    timeout: float = 10.0  # seconds for the answer, once connected
+    timeout: float = 10.0  # seconds for the whole call
+    allow_private: bool = False  # whether the address may be one of our own network
     provider: str = "sendgrid"
 
     def send(self, message: Message) -> Outcome:
@@ -37,6 +38,7 @@ class SendGridEmail:
             headers={"Authorization": f"Bearer {self.credentials.api_key}", "Content-Type": "application/json"},
             body=json.dumps(self._mail(message)).encode(),
             timeout=self.timeout,
+            allow_private=self.allow_private,
         )
         if isinstance(reply, Failure):
             return reply

@@ -8,10 +8,10 @@ from urllib.parse import quote, urlencode
 
 from tocsin.channels import http_errors
 from tocsin.channels.fit import sms_text
-from tocsin.channels.http_client import Reply
 from tocsin.channels.http_errors import C, H, P
 from tocsin.channels.outcomes import Accepted, Failure, Outcome
 from tocsin.channels.ways import Credentials, Message
+from tocsin.foundation.http_client import Reply
 
 BASE_URL = "https://api.twilio.com"
 MAX_SMS = 1_600  # what Twilio takes, in characters
@@ -51,7 +51,8 @@ class TwilioSms:
     config: Mapping[str, Any]
     base_url: str = BASE_URL
     lane: str = "twilio:sms"
-    timeout: float = 10.0  # seconds for the answer, once connected
+    timeout: float = 10.0  # seconds for the whole call
+    allow_private: bool = False  # whether the address may be one of our own network
     provider: str = "twilio"
 
     def send(self, message: Message) -> Outcome:
@@ -68,6 +69,7 @@ class TwilioSms:
             },
             body=urlencode(words, errors="replace").encode(),
             timeout=self.timeout,
+            allow_private=self.allow_private,
         )
         return reply if isinstance(reply, Failure) else _outcome(reply, message.phone)
 

@@ -7,6 +7,7 @@ _HINTS = {
     "Correct the payload or make the template's next version, then send a new intent.",
     "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
     "before you replay: a replay may be a second copy.",
+    "webhook_exhausted": "The endpoint kept failing. See the hook's deliveries for its answers; redeliver once it is healthy.",
     "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then send it again "
     "with a new id.",
     "unknown_kind": "Another version of the code wrote this work. Deploy one that knows the kind, then replay.",

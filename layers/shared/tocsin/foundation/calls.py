@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection
@@ -13,6 +14,7 @@ from tocsin.foundation.due import Due
 
 MOST_CALLS = 32  # under way in one worker
 MOST_PER_ENDPOINT = 5  # of them to one endpoint
+MOST_PER_OWNER = 24  # of them for one tenant, however many endpoints of its own hang
 
 log = Logger(child=True)
 
@@ -29,6 +31,7 @@ class OutboundCall:
     about: Any
     ask: Callable[[], Any]
     settle: Settle
+    owner: UUID | None = None  # the tenant for whom it is made
 
 
 class Calls:
@@ -42,9 +45,14 @@ class Calls:
     def are_under_way(self) -> bool:
         return bool(self._under_way)
 
-    def has_room_for(self, endpoint: str, most: int = MOST_PER_ENDPOINT) -> bool:
+    @property
+    def room(self) -> int:
+        return MOST_CALLS - len(self._under_way)
+
+    def has_room_for(self, endpoint: str, most: int = MOST_PER_ENDPOINT, *, owner: UUID | None = None) -> bool:
         busy = Counter(call.endpoint for call in self._under_way.values())
-        return len(self._under_way) < MOST_CALLS and busy[endpoint] < most
+        owned = sum(call.owner == owner for call in self._under_way.values()) if owner else 0
+        return self.room > 0 and busy[endpoint] < most and owned < MOST_PER_OWNER
 
     def start(self, call: OutboundCall) -> None:
         if self._threads is None:

@@ -65,7 +65,7 @@ def dispatch(conn: Connection[Any], ids: list[UUID], worker: Worker, *, events_w
         waiting += [*made.follows, *(batch if made.has_more_suspects else [])]
         if not waiting:
             waiting = _await_calls(conn, worker)
-    _await_calls(conn, worker)
+    _finish_calls(conn, worker)
     return claimed
 
 
@@ -81,7 +81,7 @@ def _serve(conn: Connection[Any], ids: list[UUID], worker: Worker, queue: str) -
     """Go on with whatever is due on the queue. The ids are the first batch only: from then on tenants take turns.
 
     Each round looks at what to do next, in its own round trip. Where another worker took it first, it is left to that one."""
-    batch, after = ids[: worker.batch_size], FIRST_TENANT
+    batch, after = ids[: worker.next_size], FIRST_TENANT
     claimed = empty_rounds = 0
     events_seen = time.monotonic()
     is_quiet = True  # nothing found since the walk over the tenants began
@@ -95,14 +95,15 @@ def _serve(conn: Connection[Any], ids: list[UUID], worker: Worker, queue: str) -
         made = _round(conn, batch, worker, after=after)
         claimed += made.claimed
         empty_rounds = empty_rounds + 1 if batch and not made.claimed else 0
-        batch = [*(one.id for one in made.choice.due), *made.follows][: worker.batch_size]
+        due = [*(one.id for one in made.choice.due), *made.follows]
+        batch = due[: worker.next_size]
         after = made.choice.stopped_at or FIRST_TENANT
-        is_quiet = is_quiet and not batch
+        is_quiet = is_quiet and not due
         if made.choice.stopped_at is None:
             if is_quiet and not worker.calls.are_under_way:
                 break
             is_quiet = True
-    _await_calls(conn, worker)
+    _finish_calls(conn, worker)
     return claimed
 
 
@@ -112,6 +113,12 @@ def _await_calls(conn: Connection[Any], worker: Worker) -> list[UUID]:
     while worker.calls.are_under_way:
         follows += _own(worker, worker.calls.settle(conn, patience=CALL_PATIENCE))
     return follows
+
+
+def _finish_calls(conn: Connection[Any], worker: Worker) -> None:
+    """The same at the end of an invocation: what follows is for somebody else."""
+    if follows := _await_calls(conn, worker):
+        work_queue.nudge(outbox.find_due(conn, follows))
 
 
 def _hand_over(conn: Connection[Any], queue: str) -> None:
@@ -161,10 +168,11 @@ def _take(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: b
     for kind in [*HANDLERS, *sorted({one.source_kind for one in claimed}.difference(HANDLERS))]:
         if work := [one for one in claimed if one.source_kind == kind]:
             follows += _handle(conn, kind, work, loaded.get(kind), hold)
-    if worker.calls.are_under_way:
-        follows += worker.calls.settle(conn, patience=CALL_PATIENCE)
-    follows += notices.heard(conn)
     choice = outbox.choice(worker.queue, looked) if worker.queue and looked else NOTHING
+    if worker.calls.are_under_way:
+        can_go_on = bool(choice.due) and worker.next_size > 0
+        follows += worker.calls.settle(conn, patience=0 if can_go_on else CALL_PATIENCE)
+    follows += notices.heard(conn)
     return Round(len(claimed), _own(worker, follows), choice)
 
 

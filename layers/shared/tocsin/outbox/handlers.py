@@ -16,7 +16,8 @@ from tocsin.foundation.due import Due
 from tocsin.outbox.worker import Hold
 from tocsin.store import outbox
 from tocsin.store.flow import claim
-from tocsin.store.rows import Delivery, Page, Planning, Work
+from tocsin.store.rows import Delivery, Page, Planning, WebhookWork, Work
+from tocsin.webhooks import deliver as webhooks
 
 PLANNING_TIME = 0.5  # seconds; what is not planned by then is given back, so that others get their turn
 
@@ -95,10 +96,24 @@ def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> l
     return []
 
 
+def _tell(conn: Connection[Any], claimed: list[WebhookWork], hold: Hold) -> list[Due]:
+    worker = hold.worker
+    webhooks.deliver(
+        conn,
+        claimed,
+        lease_token=hold.lease_token,
+        send_until=hold.send_until,
+        calls=worker.calls,
+        insist=worker.insist,
+    )
+    return []
+
+
 HANDLERS: Mapping[str, Handler] = {
     "plan": Handler(_plan, frozenset({"plan"}), claim.load_plans, Planning),
     "fanout": Handler(_fan_out, frozenset({"plan"}), make=_page, poison=UNTOLD, poison_hint="poison_event", is_alone=True),
     "deliver": Handler(_deliver, frozenset({"email", "sms", "push"}), claim.load_deliveries, Delivery, judges_poison=True),
+    "webhook": Handler(_tell, frozenset({"webhook"}), claim.load_webhooks, WebhookWork),
 }
 
 

@@ -14,6 +14,7 @@ from tocsin.foundation.calls import Calls
 from tocsin.store.rows import Lane
 
 BATCH_SIZE = 100
+CALLING = frozenset({"webhook", "trigger"})  # the queues whose work is calls to others
 SETTLE_TIME = timedelta(seconds=5)  # kept free at the end of an invocation for recording what was answered
 
 
@@ -39,6 +40,11 @@ class Worker:
     calls: Calls = field(default_factory=Calls)
     longest_call: timedelta = PROVIDER_TIMEOUT
     cursor_token: UUID = field(default_factory=uuid4)  # of the fan-out: the same if the work is repeated on another connection
+
+    @property
+    def next_size(self) -> int:
+        """How much to take on next: no more than there is room for, where each piece is a call."""
+        return min(self.batch_size, self.calls.room) if self.queue in CALLING else self.batch_size
 
     def has_time(self) -> bool:
         return self.remaining() >= self.longest_call + SETTLE_TIME

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
@@ -32,9 +33,20 @@ def resolve_reopened(conn: Connection[Any]) -> None:
     conn.execute(
         """
         UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now()
-        WHERE event_type IN ('lane_stopped', 'quota_reached', 'breaker_opened') AND tenant_id IS NULL AND NOT is_resolved
+        WHERE event_type IN ('lane_stopped', 'quota_reached', 'breaker_opened') AND NOT is_resolved
           AND NOT EXISTS (SELECT FROM lanes WHERE lanes.lane = admin_system_events.subject)
         """
+    )
+
+
+def resolve(conn: Connection[Any], tenant_id: UUID, *, event_type: str, subject: str) -> None:
+    """A tenant's own condition has passed."""
+    conn.execute(
+        """
+        UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now()
+        WHERE tenant_id = %(tenant_id)s AND event_type = %(event_type)s AND subject = %(subject)s AND NOT is_resolved
+        """,
+        {"tenant_id": tenant_id, "event_type": event_type, "subject": subject},
     )
 
 

@@ -10,11 +10,13 @@ from tocsin.store.rows import Lane
 
 
 def all_troubled(conn: Connection[Any]) -> Cursor[Lane]:
+    """Of the providers' lanes. There may be thousands of webhooks' and handlers': those are read with the work for them."""
     return conn.cursor(row_factory=class_row(Lane)).execute(
         """
         SELECT lane, state, reason, resume_at, resume_at > tocsin_now() AS is_closed, updated_at, timed_out, probe_size,
                probe_until
         FROM lanes
+        WHERE lane NOT LIKE 'webhook:%' AND lane NOT LIKE 'handler:%'
         """
     )
 
@@ -88,3 +90,18 @@ def widen(conn: Connection[Any], lane: Lane, *, widest: int) -> None:
         """,
         {"lane": lane.lane, "updated_at": lane.updated_at, "widest": widest},
     )
+
+
+def delete_forgotten(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+    """Endpoints' lanes by which nothing went for so long: the endpoint has nothing to hear, or is no more."""
+    return conn.execute(
+        """
+        WITH forgotten AS (
+            SELECT lane FROM lanes
+            WHERE (lane LIKE 'webhook:%%' OR lane LIKE 'handler:%%') AND updated_at < tocsin_now() - %(age)s
+            LIMIT %(limit)s
+        )
+        DELETE FROM lanes USING forgotten WHERE lanes.lane = forgotten.lane
+        """,
+        {"age": age, "limit": limit},
+    ).rowcount

@@ -145,6 +145,35 @@ class Delivery(NamedTuple):
         return self.work.attempt_open or self.route.duplicate_suspected
 
 
+class WebhookMessage(NamedTuple):
+    """What is told. The message's id is the same for every try and every redelivery."""
+
+    id: UUID
+    event_type: str
+    payload: dict[str, Any]
+    trace_id: str
+
+
+class Hook(NamedTuple):
+    """Whom to tell, and by which secrets (ciphertexts) it knows us; the previous one only while it has not expired."""
+
+    id: UUID
+    url: str
+    secret: bytes
+    previous_secret: bytes | None
+    is_active: bool
+    timeout_seconds: int
+
+
+class WebhookWork(NamedTuple):
+    """A webhook's delivery under our lease. Without a message and a hook there is nothing left to tell, or nobody."""
+
+    work: Work
+    message: WebhookMessage | None
+    hook: Hook | None
+    lane: "Lane | None"
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """The next page of a large audience: of which event, and after which person it begins."""

@@ -26,6 +26,11 @@ def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> l
             UPDATE domain_events SET outcome = 'dead_letter'
             FROM ended
             WHERE ended.source_kind = 'fanout' AND domain_events.notification_id = ended.notification_id
+        ), webhook AS (
+            UPDATE webhook_deliveries
+            SET status = 'failed', error = ended.classification, next_retry_at = NULL, updated_at = tocsin_now()
+            FROM ended
+            WHERE ended.source_kind = 'webhook' AND webhook_deliveries.id = ended.id
         ), letter AS (
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, queue, priority, payload,

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg import Connection
 
@@ -17,8 +18,10 @@ def count_failures(
     breaks_after: int,
     pause: timedelta,
     longest: timedelta,
+    tenant_id: UUID | None = None,
 ) -> None:
-    """Count failures in a row. From the limit on the lane is broken for a pause that doubles; the operator is told once."""
+    """Count failures in a row. From the limit on the lane is broken for a pause that doubles; the operator is told once: the
+    tenant's own, where the lane leads to an endpoint of a tenant."""
     conn.execute(
         """
         WITH counted AS (
@@ -40,8 +43,11 @@ def count_failures(
                 WHERE lanes.resume_at <= tocsin_now()
             RETURNING lane, state, failures
         )
-        INSERT INTO admin_system_events (event_type, severity, subject, description, details)
-        SELECT 'breaker_opened', 'high', lane, 'Sending on ' || lane || ' keeps failing; other ways are used where there are any',
+        INSERT INTO admin_system_events (event_type, severity, subject, tenant_id, description, details)
+        SELECT 'breaker_opened', 'high', lane, %(tenant_id)s,
+               CASE WHEN %(tenant_id)s::uuid IS NULL
+                   THEN 'Sending on ' || lane || ' keeps failing; other ways are used where there are any'
+                   ELSE 'Calls to ' || lane || ' keep failing; it is tried now and then until it answers' END,
                jsonb_build_object('lane', lane, 'failures', failures)
         FROM counted
         WHERE state = 'broken'
@@ -54,6 +60,7 @@ def count_failures(
             "breaks_after": breaks_after,
             "pause": pause,
             "longest": longest,
+            "tenant_id": tenant_id,
         },
     )
 
@@ -67,7 +74,7 @@ def reopen(conn: Connection[Any], lane: Lane) -> None:
         )
         UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now()
         FROM reopened
-        WHERE subject = reopened.lane AND tenant_id IS NULL AND NOT is_resolved
+        WHERE subject = reopened.lane AND event_type <> 'webhook_disabled' AND NOT is_resolved
         """,
         {"lane": lane.lane, "updated_at": lane.updated_at},
     )

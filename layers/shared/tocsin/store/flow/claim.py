@@ -7,10 +7,23 @@ from uuid import UUID
 from psycopg import Connection, Cursor
 from psycopg.rows import args_row
 
-from tocsin.store.rows import OpenAttempt, PinnedTemplate, PushDevice, Record, Route, Unplanned, Wishes, Work
+from tocsin.store.rows import (
+    Hook,
+    Lane,
+    OpenAttempt,
+    PinnedTemplate,
+    PushDevice,
+    Record,
+    Route,
+    Unplanned,
+    WebhookMessage,
+    Wishes,
+    Work,
+)
 
 LoadedPlan = tuple[UUID, Unplanned]
 LoadedDelivery = tuple[UUID, Record, Route, PushDevice | None, Wishes, PinnedTemplate | None, OpenAttempt | None]
+LoadedWebhook = tuple[UUID, WebhookMessage | None, Hook | None, Lane | None]
 
 
 def claim(
@@ -147,6 +160,32 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
     )
 
 
+def load_webhooks(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> Cursor[LoadedWebhook]:
+    """What the webhook work among these that is under this lease has to tell, to which hook, and the trouble its endpoint is in.
+
+    What is gone, with its hook or its notification, is not there to be told: the work has nothing beside it."""
+    return conn.cursor(row_factory=args_row(_webhook)).execute(
+        """
+        SELECT outbox.id,
+               -- message
+               delivery.message_id, delivery.event_type, delivery.payload, delivery.trace_id,
+               -- hook
+               webhooks.id, webhooks.url, webhooks.secret,
+               CASE WHEN webhooks.previous_secret_expires_at > tocsin_now() THEN webhooks.previous_secret END,
+               webhooks.is_active, webhooks.timeout_seconds,
+               -- lane
+               lanes.lane, lanes.state, lanes.reason, lanes.resume_at, lanes.resume_at > tocsin_now(), lanes.updated_at,
+               lanes.timed_out, lanes.probe_size, lanes.probe_until
+        FROM outbox
+        LEFT JOIN webhook_deliveries AS delivery ON delivery.id = outbox.id
+        LEFT JOIN webhooks ON webhooks.id = delivery.webhook_id
+        LEFT JOIN lanes ON lanes.lane = 'webhook:' || webhooks.id
+        WHERE outbox.id = ANY(%(ids)s) AND outbox.lease_token = %(lease_token)s AND outbox.source_kind = 'webhook'
+        """,
+        {"ids": ids, "lease_token": lease_token},
+    )
+
+
 def _plan(outbox_id: UUID, *columns: Any) -> LoadedPlan:
     return outbox_id, Unplanned(*columns)
 
@@ -162,4 +201,14 @@ def _delivery(outbox_id: UUID, *columns: Any) -> LoadedDelivery:
         Wishes(*wishes),
         PinnedTemplate(*template) if template[0] else None,
         OpenAttempt(*attempt) if attempt[0] else None,
+    )
+
+
+def _webhook(outbox_id: UUID, *columns: Any) -> LoadedWebhook:
+    message, hook, lane = columns[:4], columns[4:10], columns[10:]
+    return (
+        outbox_id,
+        WebhookMessage(*message) if message[0] else None,
+        Hook(*hook) if hook[0] else None,
+        Lane(*lane) if lane[0] else None,
     )

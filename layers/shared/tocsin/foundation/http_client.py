@@ -1,0 +1,209 @@
+"""The one way out over HTTP, for webhooks, handlers and providers: a POST guarded against SSRF and bounded in time and size.
+
+It follows no redirect, asks no proxy and tries nothing twice.
+"""
+
+import http.client
+import io
+import re
+import socket
+import ssl
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+from tocsin.foundation import name_resolution
+from tocsin.foundation.destinations import Destination, check_url, is_denied
+from tocsin.foundation.name_resolution import ResolvedAddress
+
+CONNECT_SECONDS = 3.0  # of the time allowed, the most that goes by before the first byte of the request
+MAX_HEAD = 32 * 1024
+MAX_REPLY = 64 * 1024
+MAX_BODY_ON_THE_WIRE = 8 * MAX_REPLY  # with what chunks add, were each a byte
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]+")
+_HEADER_VALUE = re.compile(r"[ -~]*")
+_OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding"}
+
+Phase = Literal["resolve", "connect", "sent"]
+WebFailureCode = Literal[
+    "denied_url",
+    "denied_address",
+    "name_not_resolved",
+    "timeout",
+    "connection_refused",
+    "unreachable",
+    "bad_certificate",
+    "tls_failed",
+    "connection_closed",
+    "bad_answer",
+]
+_CODES: tuple[tuple[type[Exception], WebFailureCode], ...] = (  # the first that fits
+    (TimeoutError, "timeout"),
+    (ssl.SSLCertVerificationError, "bad_certificate"),
+    (ssl.SSLError, "tls_failed"),
+    (socket.gaierror, "name_not_resolved"),
+    (ConnectionRefusedError, "connection_refused"),
+    (ConnectionError, "connection_closed"),
+    (OSError, "unreachable"),
+    (Exception, "bad_answer"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A whole answer, or its first 64 KiB, as they came: what is compressed stays so. The names of headers are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class WebFailure(Exception):
+    """There is no answer. In the phases `resolve` and `connect` nothing was asked yet; `sent` means that it may have been heard.
+
+    The code is for machines and logs; neither it nor the message tells which addresses a name has.
+    """
+
+    def __init__(self, phase: Phase, code: WebFailureCode, message: str) -> None:
+        self.phase = phase
+        self.code = code
+        self.message = message[:200]
+        super().__init__(f"{phase}: {code}: {self.message}")
+
+    @classmethod
+    def of(cls, phase: Phase, error: Exception) -> "WebFailure":
+        return cls(phase, next(code for kind, code in _CODES if isinstance(error, kind)), str(error))
+
+
+def post(url: str, *, headers: dict[str, str], body: bytes, timeout: float, allow_private: bool) -> Reply:
+    """Ask once, on a connection of its own: one kept from before may be closed just as we use it, which leaves doubt.
+
+    `timeout` is for all of it, from the look-up of the name to the last byte of the answer. Raises WebFailure, or ValueError for
+    headers that cannot be written.
+    """
+    until = time.monotonic() + timeout
+    _check_headers(headers)
+    try:
+        to = check_url(url, allow_private=allow_private)
+    except ValueError as error:
+        raise WebFailure("resolve", "denied_url", f"the address {error}") from error
+    connect_until = min(until, time.monotonic() + CONNECT_SECONDS)
+    with _connected(to, _resolved(to, connect_until, allow_private), connect_until) as sock:
+        try:
+            return _ask(_Limited(sock, until), to, headers, body)
+        except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a chunk of minus five bytes
+            raise WebFailure.of("sent", error) from error
+
+
+def _check_headers(headers: dict[str, str]) -> None:
+    # A header may hold a credential, so the error does not repeat it.
+    if not all(_HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value) for name, value in headers.items()):
+        raise ValueError("a header holds a character that none may hold")
+    if not _OWN_HEADERS.isdisjoint(name.lower() for name in headers):
+        raise ValueError("a header is one that the client writes itself")
+
+
+def _resolved(to: Destination, until: float, allow_private: bool) -> list[ResolvedAddress]:
+    """All addresses of the name, if none leads inside. They alone are connected to, for a second look-up may say otherwise."""
+    try:
+        addresses = name_resolution.resolve(to.host, to.port, until=until)
+    except OSError as error:
+        raise WebFailure.of("resolve", error) from error
+    if not allow_private and any(is_denied(address.ip) for address in addresses):
+        raise WebFailure("resolve", "denied_address", "the name leads to an address that is not public")
+    return addresses
+
+
+def _connected(to: Destination, addresses: list[ResolvedAddress], until: float) -> socket.socket:
+    try:
+        sock = _dialled(addresses, until)
+        if to.scheme == "http":
+            return sock
+        try:
+            sock.settimeout(_left(until))
+            return _tls().wrap_socket(sock, server_hostname=to.host)
+        except BaseException:
+            sock.close()
+            raise
+    except OSError as error:
+        raise WebFailure.of("connect", error) from error
+
+
+def _dialled(addresses: list[ResolvedAddress], until: float) -> socket.socket:
+    """The first address that answers; each gets its share of the time, so that one that is dead does not use it up."""
+    failure = OSError("the name has no address")
+    for tried, address in enumerate(addresses):
+        try:
+            return _open(address, _left(until) / (len(addresses) - tried))
+        except OSError as error:
+            failure = error
+    raise failure
+
+
+def _open(address: ResolvedAddress, seconds: float) -> socket.socket:
+    sock = socket.socket(address.family, socket.SOCK_STREAM)
+    try:
+        sock.settimeout(seconds)
+        sock.connect(address.place)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
+    except BaseException:
+        sock.close()
+        raise
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _ask(limited: "_Limited", to: Destination, headers: dict[str, str], body: bytes) -> Reply:
+    connection = http.client.HTTPConnection(to.host)
+    connection.sock = limited
+    ours = {"Host": to.authority, "Connection": "close", "Accept-Encoding": "identity", "User-Agent": "Tocsin"}
+    connection.request("POST", to.target, body, ours | headers)
+    with connection.getresponse() as answer:
+        names = {name.lower(): value for name, value in answer.getheaders()}
+        limited.allowed = MAX_BODY_ON_THE_WIRE
+        return Reply(answer.status, names, answer.read(MAX_REPLY)[:MAX_REPLY])
+
+
+def _left(until: float) -> float:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    return left
+
+
+class _Limited(io.RawIOBase):
+    """A socket that gives up at one moment, and after so many bytes. A socket's own timeout begins anew with every byte that
+    drips in, and http.client reads all there is where a chunk claims to have less than nothing."""
+
+    def __init__(self, sock: socket.socket, until: float) -> None:
+        self._sock = sock
+        self._until = until
+        self.allowed = MAX_HEAD
+
+    def sendall(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:  # not the socket's own: over TLS that one's timeout begins anew with every record
+            self._sock.settimeout(_left(self._until))
+            rest = rest[self._sock.send(rest) :]
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self.allowed <= 0:
+            raise http.client.HTTPException("the answer is too long")
+        self._sock.settimeout(_left(self._until))
+        count = self._sock.recv_into(buffer)
+        self.allowed -= count
+        return count
+
+    def close(self) -> None:
+        """Nothing: whoever opened the socket closes it, after the answer was read."""

@@ -1,0 +1,1 @@
+"""What a tenant's own systems are told of its notifications."""
