@@ -105,6 +105,7 @@ BEGIN
         FROM webhooks
         WHERE webhooks.tenant_id = whose AND webhooks.is_active AND event = ANY(webhooks.events)
           AND COALESCE(origin.mode, 'live') = ANY(webhooks.modes)
+        FOR KEY SHARE  -- a hook that is being removed is waited for, and not told: its foreign key would undo the change itself
         RETURNING id, webhook_id
     )
     INSERT INTO outbox (

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from tests.claiming import claim
 from tests.content import add_suppression
@@ -21,6 +21,7 @@ from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.cancel import cancel
+from tocsin.store.flow.settle_webhooks import WebhookSettlement, settle_webhooks
 
 MINUTE = timedelta(minutes=1)
 PAST_LEASE = LEASE + timedelta(seconds=1)
@@ -86,6 +87,7 @@ SETTLE_DEAD = "flow/settle.settle INSERT dead_letters"
 CANCEL = "flow/cancel.cancel_unsent UPDATE routes"
 FEEDBACK = "routes.raise_feedback UPDATE routes"
 BURY = "flow/bury.bury INSERT dead_letters"
+HOOK_DEAD = "flow/settle_webhooks.settle_webhooks INSERT dead_letters"
 SET_ASIDE = "flow/set_aside.set_aside INSERT dead_letters"
 
 
@@ -384,6 +386,18 @@ def delivery_whose_route_is_gone(world: World) -> list[Said]:
 @ending(SET_ASIDE, "tell_of_dead_letter", letters=1)
 def event_that_ended_three_workers(world: World) -> list[Said]:
     return set_an_event_aside(world, "live")
+
+
+@ending(HOOK_DEAD, None, letters=1)
+def hook_that_never_answered(world: World) -> list[Said]:
+    """What could not be told is not told of either."""
+    said = accepted_by_the_provider(world)
+    token = uuid4()
+    due = [row["id"] for row in world.rows("SELECT id FROM outbox WHERE queue = 'webhook'")]
+    (work,) = claim(world.worker, due, token=token)
+    failed = WebhookSettlement(work.id, token, "failed", error="timeout", failure_message="no answer", recovery_hint="mend it")
+    settle_webhooks(world.worker, [failed])
+    return said
 
 
 def set_an_event_aside(world: World, mode: str) -> list[Said]:

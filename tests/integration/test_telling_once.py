@@ -1,6 +1,7 @@
 """To whom the database tells what, and that it tells it once: modes, wishes, repetitions, and all or nothing."""
 
 from datetime import timedelta
+from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -9,6 +10,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.claiming import claim
+from tests.crash.waiting import wait_until
 from tests.events import happen, route, wait_until_readable
 from tests.integration.endings import put, set_an_event_aside
 from tests.listening import await_letters, carry_out, fired, listen, told
@@ -26,6 +28,7 @@ from tocsin.store.rows import Buried, Settlement
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "later")
 PUBLISHED = "notification.published"
+WAITS = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'tocsin_worker' AND wait_event_type = 'Lock')"
 
 
 def _events(world: World, hook: Any = None) -> list[str]:
@@ -208,6 +211,23 @@ def test_what_cannot_be_told_does_not_happen(breakable_world: World) -> None:
         carry_out(world)
 
     assert (world.route()["status"], told(world)) == ("pending", [])
+
+
+def test_a_hook_that_is_removed_at_that_moment_undoes_nothing(world: World) -> None:
+    """Its foreign key would, after the provider has taken the message."""
+    world.add_user()
+    hook = listen(world)
+    world.accept()
+    remover, watcher = world.connect("postgres"), world.connect("postgres")
+    told_meanwhile = Thread(target=carry_out, args=[world])
+
+    with remover.transaction():
+        remover.execute("DELETE FROM webhooks WHERE id = %s", [hook])
+        told_meanwhile.start()
+        wait_until(lambda: watcher.execute(WAITS).fetchone() == (True,))
+    told_meanwhile.join()
+
+    assert (world.route()["status"], told(world), world.attempts()[0]["outcome"]) == ("published", [], "accepted")
 
 
 def test_what_was_told_is_nudged_at_once(world: World) -> None:
