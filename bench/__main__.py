@@ -5,7 +5,22 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import counts, crowd, drain, growth, imports, inbox, intake, layer, local_queue, neighbours, people, timers, wal
+from bench import (
+    counts,
+    crowd,
+    drain,
+    growth,
+    imports,
+    inbox,
+    intake,
+    layer,
+    local_queue,
+    neighbours,
+    people,
+    telling,
+    timers,
+    wal,
+)
 from bench.ground import INBOX_ROWS, ROOT, Ground, prepared
 from bench.report import Result, table, write
 
@@ -16,6 +31,7 @@ SECTIONS: dict[str, Callable[[Ground], list[Result]]] = {
     "drain": drain.measure,
     "timers": timers.measure,
     "wal": wal.measure,
+    "telling": telling.measure,
     "growth": growth.measure,
     "crowd": crowd.measure,
     "inbox": inbox.measure,

@@ -68,72 +68,115 @@ CREATE INDEX webhook_deliveries_notification_idx ON webhook_deliveries (notifica
 -- retention
 CREATE INDEX webhook_deliveries_created_idx ON webhook_deliveries (created_at);
 
+-- How many triggers led to an event; its records inherit it.
+ALTER TABLE domain_events ADD COLUMN trigger_depth smallint NOT NULL DEFAULT 0;
+
 -- Whatever writes an end, in whichever statement, tells of it: the rows below are written by the database itself.
 CREATE FUNCTION tocsin_rfc3339(moment timestamptz) RETURNS text
     LANGUAGE sql STABLE PARALLEL SAFE
 AS $$ SELECT to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') $$;
 
-CREATE FUNCTION tocsin_tell(event text, whose uuid, about uuid, details jsonb) RETURNS void
-    LANGUAGE sql VOLATILE
+CREATE FUNCTION tocsin_event_of_status(status text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE status
+        WHEN 'published' THEN 'notification.published' WHEN 'dead_letter' THEN 'notification.dead_lettered'
+        WHEN 'skipped' THEN 'notification.skipped' WHEN 'cancelled' THEN 'notification.cancelled' END;
+
+CREATE FUNCTION tocsin_event_of_feedback(feedback text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE feedback
+        WHEN 'delivered' THEN 'notification.delivered' WHEN 'complained' THEN 'notification.complained'
+        WHEN 'soft_bounced' THEN 'notification.bounced' WHEN 'hard_bounced' THEN 'notification.bounced' END;
+
+CREATE FUNCTION tocsin_told_of(route routes) RETURNS jsonb
+    LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-    WITH record AS (
-        SELECT notification_id, notification_type, producer, mode, trace_id, trigger_depth
-        FROM (SELECT) AS always LEFT JOIN records ON records.tenant_id = whose AND records.notification_id = about
+    SELECT jsonb_build_object(
+        'route_id', route.route_id, 'channel', route.channel, 'recipient', route.recipient_ref, 'status', route.status,
+        'reason', route.reason, 'attempts', route.attempt_count, 'provider', route.provider,
+        'provider_message_id', route.provider_message_id, 'feedback', route.feedback)
+$$;
+
+-- What happened, in so many arrays of equal length: to which tenant's notification, and what is to be said of it. In plpgsql, where
+-- the plan is kept; LIMIT keeps it to one probe of an index for each.
+CREATE FUNCTION tocsin_tell(happened text[], whose uuid[], about uuid[], details jsonb[]) RETURNS void
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    WITH telling AS MATERIALIZED (
+        SELECT tocsin_uuid7() AS id, end_of.tenant_id, webhooks.id AS webhook_id, webhooks.retry_count, record.notification_id,
+               end_of.event, COALESCE(record.trace_id, untold.trace_id, '') AS trace_id,
+               COALESCE(record.trigger_depth, untold.trigger_depth, 0) AS trigger_depth,
+               jsonb_build_object(
+                   'notification_id', end_of.about, 'type', COALESCE(record.notification_type, untold.type),
+                   'producer', COALESCE(record.producer, untold.source),
+                   'mode', COALESCE(record.mode, untold.mode, 'live')) || end_of.details AS data
+        FROM unnest(happened, whose, about, details) AS end_of (event, tenant_id, about, details)
+        LEFT JOIN LATERAL (
+            SELECT * FROM records WHERE tenant_id = end_of.tenant_id AND notification_id = end_of.about LIMIT 1
+        ) AS record ON true
+        LEFT JOIN LATERAL (
+            -- an event that died before it made a record
+            SELECT *
+            FROM domain_events
+            WHERE record.notification_id IS NULL AND tenant_id = end_of.tenant_id AND notification_id = end_of.about
+            LIMIT 1
+        ) AS untold ON true
+        JOIN webhooks ON webhooks.tenant_id = end_of.tenant_id AND webhooks.is_active AND end_of.event = ANY(webhooks.events)
+                     AND COALESCE(record.mode, untold.mode, 'live') = ANY(webhooks.modes)
+        -- a hook that is being removed is waited for, and not told: its foreign key would undo the change itself
+        FOR KEY SHARE OF webhooks
     ), delivery AS (
         INSERT INTO webhook_deliveries (
             id, tenant_id, webhook_id, notification_id, event_type, payload, message_id, trace_id, next_retry_at)
-        SELECT tocsin_uuid7(), whose, webhooks.id, record.notification_id, event,
-               jsonb_build_object(
-                   'type', event, 'timestamp', tocsin_rfc3339(tocsin_now()),
-                   'data', jsonb_build_object(
-                       'notification_id', about, 'type', record.notification_type, 'producer', record.producer,
-                       'mode', COALESCE(record.mode, 'live')) || details),
-               tocsin_uuid7(), COALESCE(record.trace_id, ''), tocsin_now()
-        FROM record
-        JOIN webhooks ON webhooks.tenant_id = whose AND webhooks.is_active AND event = ANY(webhooks.events)
-                     AND COALESCE(record.mode, 'live') = ANY(webhooks.modes)
-        RETURNING id, webhook_id
+        SELECT id, tenant_id, webhook_id, notification_id, event,
+               jsonb_build_object('type', event, 'timestamp', tocsin_rfc3339(tocsin_now()), 'data', data),
+               tocsin_uuid7(), trace_id, tocsin_now()
+        FROM telling
     )
     INSERT INTO outbox (
         id, tenant_id, source_kind, queue, due_at, max_attempts, retry_backoff, retry_base_ms, trigger_depth)
-    SELECT delivery.id, whose, 'webhook', 'webhook', tocsin_now(), webhooks.retry_count, 'exponential', 5000,
-           COALESCE(record.trigger_depth, 0)
-    FROM delivery JOIN webhooks ON webhooks.id = delivery.webhook_id CROSS JOIN record
+    SELECT id, tenant_id, 'webhook', 'webhook', tocsin_now(), retry_count, 'exponential', 5000, trigger_depth
+    FROM telling;
+END
 $$;
+
+CREATE FUNCTION tocsin_tell_of_new_routes() RETURNS trigger
+    LANGUAGE plpgsql
+AS $$
+BEGIN
+    PERFORM tocsin_tell(array_agg(event), array_agg(tenant_id), array_agg(notification_id), array_agg(details))
+    FROM (
+        SELECT event, made.tenant_id, made.notification_id, tocsin_told_of(ROW(made.*)::routes) AS details
+        FROM made CROSS JOIN LATERAL tocsin_event_of_status(made.status) AS event
+        WHERE event IS NOT NULL AND (
+            SELECT true FROM webhooks WHERE tenant_id = made.tenant_id AND is_active AND event = ANY(webhooks.events) LIMIT 1)
+    ) AS wanted
+    HAVING count(*) > 0;
+    RETURN NULL;
+END
+$$;
+-- as a whole: one statement plans for thousands of people
+CREATE TRIGGER tell_of_new_route AFTER INSERT ON routes
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION tocsin_tell_of_new_routes();
 
 CREATE FUNCTION tocsin_tell_of_route() RETURNS trigger
     LANGUAGE plpgsql
 AS $$
 DECLARE
-    events text[] := '{}';
+    happened text[] := array_remove(ARRAY[
+        CASE WHEN OLD.status <> NEW.status THEN tocsin_event_of_status(NEW.status) END,
+        CASE WHEN OLD.feedback <> NEW.feedback THEN tocsin_event_of_feedback(NEW.feedback) END], NULL);
     event text;
 BEGIN
-    IF NOT EXISTS (SELECT FROM webhooks WHERE tenant_id = NEW.tenant_id AND is_active) THEN
-        RETURN NULL;
+    IF EXISTS (SELECT FROM webhooks WHERE tenant_id = NEW.tenant_id AND is_active AND events && happened) THEN
+        FOREACH event IN ARRAY happened LOOP
+            PERFORM tocsin_tell(ARRAY[event], ARRAY[NEW.tenant_id], ARRAY[NEW.notification_id], ARRAY[tocsin_told_of(NEW)]);
+        END LOOP;
     END IF;
-    IF TG_OP = 'INSERT' OR OLD.status <> NEW.status THEN
-        events := events || CASE NEW.status
-            WHEN 'published' THEN ARRAY['notification.published'] WHEN 'dead_letter' THEN ARRAY['notification.dead_lettered']
-            WHEN 'skipped' THEN ARRAY['notification.skipped'] WHEN 'cancelled' THEN ARRAY['notification.cancelled']
-            ELSE '{}' END;
-    END IF;
-    IF TG_OP = 'INSERT' OR OLD.feedback <> NEW.feedback THEN
-        events := events || CASE NEW.feedback
-            WHEN 'delivered' THEN ARRAY['notification.delivered'] WHEN 'complained' THEN ARRAY['notification.complained']
-            WHEN 'soft_bounced' THEN ARRAY['notification.bounced'] WHEN 'hard_bounced' THEN ARRAY['notification.bounced']
-            ELSE '{}' END;
-    END IF;
-    FOREACH event IN ARRAY events LOOP
-        PERFORM tocsin_tell(event, NEW.tenant_id, NEW.notification_id, jsonb_build_object(
-            'route_id', NEW.route_id, 'channel', NEW.channel, 'recipient', NEW.recipient_ref, 'status', NEW.status,
-            'reason', NEW.reason, 'attempts', NEW.attempt_count, 'provider', NEW.provider,
-            'provider_message_id', NEW.provider_message_id, 'feedback', NEW.feedback));
-    END LOOP;
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER tell_of_new_route AFTER INSERT ON routes
-    FOR EACH ROW WHEN (NEW.status NOT IN ('pending', 'failed')) EXECUTE FUNCTION tocsin_tell_of_route();
 CREATE TRIGGER tell_of_route AFTER UPDATE OF status, feedback ON routes
     FOR EACH ROW WHEN (OLD.status <> NEW.status OR OLD.feedback <> NEW.feedback) EXECUTE FUNCTION tocsin_tell_of_route();
 
@@ -142,9 +185,10 @@ CREATE FUNCTION tocsin_tell_of_dead_letter() RETURNS trigger
     LANGUAGE plpgsql
 AS $$
 BEGIN
-    PERFORM tocsin_tell('notification.dead_lettered', NEW.tenant_id, NEW.notification_id, jsonb_build_object(
-        'route_id', NULL, 'channel', NULL, 'recipient', NULL, 'status', 'dead_letter', 'reason', NEW.failure_classification,
-        'attempts', NEW.final_attempt_count));
+    PERFORM tocsin_tell(
+        ARRAY['notification.dead_lettered'], ARRAY[NEW.tenant_id], ARRAY[NEW.notification_id], ARRAY[jsonb_build_object(
+            'route_id', NULL, 'channel', NULL, 'recipient', NULL, 'status', 'dead_letter', 'reason', NEW.failure_classification,
+            'attempts', NEW.final_attempt_count, 'provider', NULL, 'provider_message_id', NULL, 'feedback', NULL)]);
     RETURN NULL;
 END
 $$;

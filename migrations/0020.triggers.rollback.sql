@@ -11,6 +11,5 @@ DROP TABLE kv_usage;
 DROP TABLE kv_entries;
 DROP FUNCTION tocsin_glob_matches(text, text);
 DROP FUNCTION tocsin_id_in(jsonb, text);
-ALTER TABLE domain_events DROP COLUMN trigger_depth;
 ALTER TABLE dead_letters DROP COLUMN trigger_id, DROP COLUMN handler_id;
 DELETE FROM outbox WHERE source_kind = 'trigger';

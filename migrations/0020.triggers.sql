@@ -102,9 +102,6 @@ AS $$
       AND tocsin_glob_matches(wanted.collection_glob, changed) AND (wanted.ops = '{}' OR op = ANY(wanted.ops))
 $$;
 
--- How many triggers led to an event; its records inherit it.
-ALTER TABLE domain_events ADD COLUMN trigger_depth smallint NOT NULL DEFAULT 0;
-
 -- Whose run it was, for filters and replays. (No foreign key: the letter outlives the trigger.)
 ALTER TABLE dead_letters ADD COLUMN trigger_id uuid, ADD COLUMN handler_id uuid;
 

@@ -60,13 +60,20 @@ class Calls:
         self._under_way[self._threads.submit(call.ask)] = call
 
     def settle(self, conn: Connection[Any], *, patience: float) -> list[Due]:
-        """Record the answers that are there, or the first that come within so many seconds. Returns what is due after them."""
+        """Record the answers that are there, or the first that come within so many seconds. Returns what is due after them.
+
+        What could not be recorded is kept for the next time, as on another connection."""
         done, _ = wait(self._under_way, timeout=patience, return_when=FIRST_COMPLETED)
-        answered: dict[Settle, Answered] = {}
+        answered: dict[Settle, list[Future[Any]]] = {}
         for future in done:
-            call = self._under_way.pop(future)
             if error := future.exception():
                 log.error("a call failed for a reason of our own", exc_info=error)  # the lease brings its work back
+                del self._under_way[future]
             else:
-                answered.setdefault(call.settle, []).append((call.about, future.result()))
-        return [due for settle, answers in answered.items() for due in settle(conn, answers)]
+                answered.setdefault(self._under_way[future].settle, []).append(future)
+        due: list[Due] = []
+        for settle, futures in answered.items():
+            due += settle(conn, [(self._under_way[one].about, one.result()) for one in futures])
+            for one in futures:
+                del self._under_way[one]
+        return due

@@ -111,7 +111,7 @@ def _await_calls(conn: Connection[Any], worker: Worker) -> list[UUID]:
     """Nothing else is to be done: wait for the answers to what is under way. Returns what follows."""
     follows = []
     while worker.calls.are_under_way:
-        follows += _own(worker, worker.calls.settle(conn, patience=CALL_PATIENCE))
+        follows += _own(worker, [*worker.calls.settle(conn, patience=CALL_PATIENCE), *notices.heard(conn)])
     return follows
 
 
