@@ -87,6 +87,7 @@ _OF_FUNCTIONS = [
     ),
     Fault(functions.functions_behind_http_answer_in_time, _at("InboxApiFunction", "Timeout"), 30),
     Fault(functions.functions_behind_http_answer_in_time, _at("LiveFunction", "Timeout"), 30),
+    Fault(functions.functions_behind_http_answer_in_time, _at("WaitFunction", "Timeout"), 30),
     Fault(functions.functions_have_room_for_all_who_call_them, ("Resources",), _more_callers_of("ManageFunction", 15)),
     Fault(functions.doors_have_at_most_forty_routes, _at("HttpApi", "Body", "paths"), _more_routes_to("ManageFunction", 15)),
     Fault(functions.doors_have_at_most_forty_routes, _at("HttpApi", "Body", "paths"), _more_routes_to("DataFunction", 41)),

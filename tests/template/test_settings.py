@@ -32,18 +32,6 @@ FUNCTIONS = {
 }
 
 
-# Given before the code that reads it is there, by the folder of the function.
-PREPARED = {
-    "functions/intake": {"USER_TOKEN_SECRET_ARN", "WEBHOOK_QUEUE_URL"},
-    "functions/wait": {"IDEMPOTENCY_DAYS", "PLAN_QUEUE_URL", "RATE_LIMIT_PER_MINUTE", "USER_TOKEN_SECRET_ARN"},
-    "functions/operate": {"WEBHOOK_QUEUE_URL"},
-    "functions/data": FUNCTIONS["functions/data"] - {"POWERTOOLS_SERVICE_NAME", "DATABASE_SECRET_ARN"},
-    "functions/dispatch": {"ALLOW_PRIVATE_DESTINATIONS"},
-    "functions/webhooks": {"ALLOW_PRIVATE_DESTINATIONS", "MAX_TRIGGER_DEPTH", "SEND_CONCURRENCY", "USER_TOKEN_SECRET_ARN"},
-    "functions/triggers": {"ALLOW_PRIVATE_DESTINATIONS", "MAX_TRIGGER_DEPTH", "TRIGGER_FUNCTION_ARNS", "USER_TOKEN_SECRET_ARN"},
-}
-
-
 @cache
 def _read_by(folder: str) -> set[str]:
     return read_by(f"{folder}/app.py", modules(), serves=SERVED.get(folder, ()))
@@ -60,7 +48,7 @@ def test_a_function_is_given_what_it_reads(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", FUNCTIONS)
 def test_a_function_reads_what_it_alone_is_given(folder: str) -> None:
-    assert idle(_read_by(folder), FUNCTIONS[folder] - PREPARED.get(folder, set())) == []
+    assert idle(_read_by(folder), FUNCTIONS[folder]) == []
 
 
 def test_what_all_functions_are_given_is_read_by_some() -> None:
@@ -68,15 +56,13 @@ def test_what_all_functions_are_given_is_read_by_some() -> None:
 
 
 def test_every_setting_is_read_by_some_function() -> None:
-    prepared = {variable.lower() for each in PREPARED.values() for variable in each}
-
-    assert settings_read.FIELDS - {field for folder in FUNCTIONS for field in _read_by(folder)} - prepared == set()
+    assert settings_read.FIELDS - {field for folder in FUNCTIONS for field in _read_by(folder)} == set()
 
 
 def test_what_is_read_is_found() -> None:
     assert {"database_host", "plan_queue_url", "idempotency_days", "rate_limit_per_minute"} <= _read_by("functions/intake")
     assert {"lease_seconds", "public_url", "push_queue_url", "fcm_application_arn"} <= _read_by("functions/dispatch")
-    assert not {"email_queue_url", "user_token_secret_arn", "data_key_arn"} & _read_by("functions/intake")
+    assert not {"email_queue_url", "unsubscribe_secret_arn", "data_key_arn"} & _read_by("functions/intake")
     assert "public_url" not in _read_by("functions/inbox_api")
     assert not {"public_url", "unsubscribe_secret_arn", "email_queue_url"} & _read_by("functions/webhooks")
 

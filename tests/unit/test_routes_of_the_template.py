@@ -11,7 +11,8 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import about
 
-OPEN_DOORS = [f"functions/{door}" for door in ("intake", "inbox_api", "live", "wait", "manage", "operate", "data")]
+DOORS = ("intake", "wait", "inbox_api", "live", "manage", "operate", "data")
+OPEN_DOORS = [f"functions/{door}" for door in DOORS]
 
 
 class Permissive(yaml.SafeLoader):
