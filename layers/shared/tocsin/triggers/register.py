@@ -134,12 +134,11 @@ def remove(conn: Connection[Any], actor: Actor, trigger_id: UUID) -> bool:
 
 
 def _row(new: NewTrigger, principal: Principal) -> TriggerRow:
-    usual = settings()
     nothing: dict[str, Any] = dict.fromkeys(name for names in DETAILS.values() for name in names) | {"ops": []}
     retry = {
-        "retry_max_attempts": usual.trigger_retry_max_attempts,
-        "retry_backoff": usual.trigger_retry_backoff,
-        "retry_base_ms": usual.trigger_retry_base_ms,
+        "retry_max_attempts": settings().trigger_retry_max_attempts,
+        "retry_backoff": settings().trigger_retry_backoff,
+        "retry_base_ms": settings().trigger_retry_base_ms,
     }
     return TriggerRow(
         id=uuid7(),
