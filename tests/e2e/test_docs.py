@@ -67,6 +67,7 @@ def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tm
         "docs/operations.md",
         "docs/kv.md",
         "docs/triggers.md",
+        "docs/webhooks.md",
     ],
 )
 def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: RunningStack, tmp_path: Path) -> None:
@@ -76,3 +77,12 @@ def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: Running
 
     assert found
     assert not any(f'"status":{digit}' in one for one in said for digit in ("404", "409", "5"))
+
+
+def test_the_receiver_of_the_webhooks_page_hears_what_it_can_verify(running_stack: RunningStack, tmp_path: Path) -> None:
+    (session,) = sessions("docs/webhooks.md")
+
+    run(f"{PREAMBLE}\n{session.replace('hooked-1', 'hooked-2')}", running_stack, tmp_path)
+
+    heard = (tmp_path / "heard.txt").read_text().split()
+    assert sorted(heard) == ["notification.published", "webhook.test"], "each once, and nothing that did not verify"

@@ -13,6 +13,7 @@ from tests.events import TYPE, happen
 from tests.functions.doors import ENDPOINTS, Answer, Api, intent
 from tests.functions.readers import arrive
 from tests.providers import add_provider, make_data_key
+from tests.webhooks import add_hook
 from tests.world import TENANT, World
 from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
 from tocsin.foundation import aws, secrets, settings
@@ -96,6 +97,12 @@ class Stage:
         assert self.api.put(f"/v1/event-routing/{event_type}", ROUTING).status == 200
         return event_type
 
+    def hook(self) -> str:
+        return str(add_hook(self.world, "https://hooks.example.com").id)
+
+    def told(self) -> str:
+        return str(self.api.post(f"/v1/webhooks/{self.hook()}/test").json["id"])
+
     def kind(self) -> str:
         name = str(uuid4())
         assert self.api.put(f"/v1/notification-types/{name}", {}).status == 200
@@ -115,6 +122,7 @@ DEVICE = {"platform": "fcm"}
 ROUTING = {"rules": {"mention": ["in_app"]}}
 TRIGGER = {"kind": "kv", "collection_glob": "orders", "handler": {"kind": "intent", "intent": intent()}}
 TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
+WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
 THREAD = {"kind": "order", "id": "A-17"}
 TOKEN = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news"), SECRET)
 
@@ -179,4 +187,12 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}},
     "PATCH /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}, "body": {"enabled": False}},
     "DELETE /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}},
+    "POST /v1/webhooks": lambda stage: {"body": WEBHOOK},
+    "GET /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}},
+    "PATCH /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}, "body": {"description": "d"}},
+    "DELETE /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}},
+    "POST /v1/webhooks/{id}/rotate-secret": lambda stage: {"path": {"id": stage.hook()}},
+    "POST /v1/webhooks/{id}/test": lambda stage: {"path": {"id": stage.hook()}},
+    "GET /v1/webhooks/{id}/deliveries": lambda stage: {"path": {"id": stage.hook()}},
+    "POST /v1/webhooks/deliveries/{id}/redeliver": lambda stage: {"path": {"id": stage.told()}},
 }

@@ -83,6 +83,30 @@ def make_digest(world: World) -> None:
     )
 
 
+def make_webhook_delivery(world: World) -> None:
+    """One that was delivered."""
+    world.admin.execute(
+        """WITH hook AS (
+               INSERT INTO webhooks (id, tenant_id, url, secret, events, created_by)
+               VALUES (gen_random_uuid(), %s, 'https://example.com', '', '{notification.published}', gen_random_uuid())
+               RETURNING id, tenant_id
+           )
+           INSERT INTO webhook_deliveries (
+               id, tenant_id, webhook_id, event_type, payload, message_id, status, delivered_at, created_at)
+           SELECT gen_random_uuid(), tenant_id, id, 'notification.published', '{}', gen_random_uuid(), 'delivered', tocsin_now(),
+                  tocsin_now()
+           FROM hook""",
+        [TENANT],
+    )
+
+
+def make_endpoint_lane(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO lanes (lane, state, reason, resume_at, updated_at)
+           VALUES ('webhook:' || gen_random_uuid(), 'broken', 'failures in a row', tocsin_now(), tocsin_now())"""
+    )
+
+
 # rule, what makes a row, the table, the days it is kept
 RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("records", lambda world: (world.accept(), world.dispatch()), "records", 90),
@@ -96,6 +120,8 @@ RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("domain_events", make_event, "domain_events", 30),
     ("suppressions", lambda world: add_suppression(world, reason="soft_bounces", lasts=DAY * 7), "suppressions", 7),
     ("provider_events", make_provider_event, "provider_events", 90),
+    ("webhook_deliveries", make_webhook_delivery, "webhook_deliveries", 30),
+    ("lanes", make_endpoint_lane, "lanes", 7),
     ("audit_logs", make_audit_row, "audit_logs", 365),
     ("admin_system_events", make_system_event, "admin_system_events", 365),
 ]

@@ -29,6 +29,8 @@ from tocsin.store import (
     suppressions,
     templates,
     triggers,
+    webhook_deliveries,
+    webhooks,
 )
 from tocsin.store.notifications import View
 from tocsin.triggers import register
@@ -79,6 +81,13 @@ def _remove_a_trigger(world: World, conn: Connection[Any]) -> None:
     register.remove(conn, Actor(TENANT, "key:test"), add_trigger(world))
 
 
+def _list_webhooks(world: World, conn: Connection[Any]) -> None:
+    webhooks.find_all(conn, TENANT)
+    for filters in ({}, {"status": "failed"}):
+        nothing = dict.fromkeys(("status", "event_type", "notification_id"))
+        webhook_deliveries.list_page(conn, TENANT, UUID(int=1), limit=10, after=None, **(nothing | filters))  # type: ignore[arg-type]
+
+
 # who reads, as which role, and which indexes
 READERS: dict[str, tuple[str, Scenario, set[str]]] = {
     "retention": (
@@ -100,6 +109,7 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
             "records_accepted_idx",
             "records_window_idx",
             "suppressions_expiry_idx",
+            "webhook_deliveries_created_idx",
         },
     ),
     "fan-out": (
@@ -139,6 +149,16 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         _list_notifications,
         {"records_listing_idx", "routes_channel_idx", "routes_ended_idx", "routes_recipient_idx"},
     ),
+    "the lists of webhooks": (
+        "tocsin_app",
+        _list_webhooks,
+        {
+            "webhook_deliveries_listing_idx",
+            "webhook_deliveries_status_idx",
+            "webhooks_listing_idx",
+        },
+    ),
+    "an end that hooks may hear of": ("tocsin_worker", _deliver_on_a_thread, {"webhooks_active_idx"}),
     "a notification's timeline": (
         "tocsin_app",
         lambda world, conn: provider_events.list_of(conn, TENANT, UUID(int=1), limit=10),
@@ -163,7 +183,10 @@ SEED = {
 }
 
 # deleting what they refer to reads them; that they serve their foreign key, the test of all foreign keys tells
-FOREIGN_KEYS = {"api_keys_user_idx", "domain_events_actor_idx", "trigger_handlers_tenant_idx", "triggers_principal_idx"}
+FOREIGN_KEYS = {
+    *("api_keys_user_idx", "domain_events_actor_idx", "trigger_handlers_tenant_idx", "triggers_principal_idx"),
+    "webhook_deliveries_notification_idx",
+}
 
 # Foreign keys without an index, each with its reason.
 UNINDEXED = {

@@ -9,12 +9,16 @@ from psycopg import Connection
 
 from tests.content import add_suppression, add_template, add_type
 from tests.events import choose, happen, route, watch
+from tests.providers import make_data_key
 from tests.triggers import add_trigger, keep
+from tests.webhooks import add_hook
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access import key_format
+from tocsin.access.audit import Actor
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.foundation.database import key_transaction, tenant_transaction
 from tocsin.store import api_keys
+from tocsin.webhooks import redeliver
 
 READABLE = (
     "tenants", "users", "devices", "api_keys", "rate_limits", "records", "routes", "attempts", "dead_letters",
@@ -22,11 +26,12 @@ READABLE = (
     "provider_configs", "suppressions", "provider_events", "audit_logs", "domain_events", "event_routing", "watches",
     "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads",
     "kv_entries", "kv_usage", "trigger_handlers", "triggers", "kv_trigger_details", "dead_letter_trigger_details",
+    "webhooks", "webhook_deliveries",
 )  # fmt: skip
 
 
 @pytest.fixture
-def two(world: World) -> World:
+def two(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """Two tenants with the same things in every table."""
     world.add_tenant()
     for tenant in (TENANT, OTHER_TENANT):
@@ -66,8 +71,11 @@ def two(world: World) -> World:
         keep(world, tenant=tenant)
         for glob in ("orders", None):
             add_trigger(world, glob, tenant=tenant)
+    make_data_key(monkeypatch)
     for tenant in (TENANT, OTHER_TENANT):
         world.accept(tenant=tenant)
+        hook = add_hook(world, "https://hooks.example.com", tenant=tenant)
+        redeliver.send_test(world.app, Actor(tenant, "key:test"), hook.id)
     return world
 
 
@@ -149,6 +157,9 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "DELETE FROM triggers RETURNING tenant_id",
         "UPDATE kv_trigger_details SET ops = '{}' RETURNING tenant_id",
         "UPDATE dead_letter_trigger_details SET source_filter = NULL RETURNING tenant_id",
+        "UPDATE webhooks SET description = 'x' RETURNING tenant_id",
+        "UPDATE webhook_deliveries SET updated_at = tocsin_now() RETURNING tenant_id",
+        "UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now() RETURNING tenant_id",
     ],
 )
 def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: World, statement: str) -> None:
@@ -184,6 +195,8 @@ def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: Worl
         "UPDATE triggers SET tenant_id = '{other}'",
         "UPDATE kv_trigger_details SET tenant_id = '{other}'",
         "UPDATE dead_letter_trigger_details SET tenant_id = '{other}'",
+        "UPDATE webhooks SET tenant_id = '{other}'",
+        "UPDATE webhook_deliveries SET tenant_id = '{other}'",
         "UPDATE users SET tenant_id = '{other}'",
         "UPDATE records SET tenant_id = '{other}'",
         "UPDATE notifications SET tenant_id = '{other}'",

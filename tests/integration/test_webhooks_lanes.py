@@ -33,7 +33,8 @@ def enqueue(world: World, hook_id: UUID, count: int, *, tenant: UUID = TENANT) -
     world.admin.execute(
         """WITH delivery AS (
                INSERT INTO webhook_deliveries (id, tenant_id, webhook_id, event_type, payload, message_id, next_retry_at)
-               SELECT tocsin_uuid7(), %(tenant)s, %(hook)s, 'notification.published', '{"type": "x"}', tocsin_uuid7(), tocsin_now()
+               SELECT tocsin_uuid7(), %(tenant)s, %(hook)s, 'notification.published', '{"type": "x"}', tocsin_uuid7(),
+                      tocsin_now()
                FROM generate_series(1, %(count)s) RETURNING id
            )
            INSERT INTO outbox (id, tenant_id, source_kind, queue, due_at, max_attempts, retry_backoff, retry_base_ms)

@@ -14,6 +14,7 @@ from tocsin.store import (
     dead_letters,
     digests,
     domain_events,
+    lanes,
     malformed_intents,
     notification_email_log,
     notification_threads,
@@ -23,6 +24,7 @@ from tocsin.store import (
     records,
     suppressions,
     tenants,
+    webhook_deliveries,
 )
 
 BATCH = 1_000
@@ -41,6 +43,7 @@ DOMAIN_EVENTS = timedelta(days=30)
 TAKING_PART = timedelta(days=365)
 DIGESTS = timedelta(days=1)
 INBOX_SAVED = timedelta(days=730)
+ENDPOINT_LANES = timedelta(days=7)  # longer than anything waits for an endpoint
 
 Pass = Callable[[Connection[Any], int], int]
 
@@ -106,6 +109,10 @@ def _rules(conn: Connection[Any], ages: Ages) -> dict[str, Pass]:
         "provider_events": lambda conn, limit: provider_events.delete_expired(
             conn, age=PROVIDER_EVENTS, orphan_age=ORPHAN_EVENTS, limit=limit
         ),
+        "webhook_deliveries": lambda conn, limit: webhook_deliveries.delete_expired(
+            conn, age=ages.webhook_deliveries, limit=limit
+        ),
+        "lanes": lambda conn, limit: lanes.delete_forgotten(conn, age=ENDPOINT_LANES, limit=limit),
         "audit_logs": lambda conn, limit: audit_logs.delete_expired(conn, age=AUDIT, limit=limit),
         "admin_system_events": lambda conn, limit: admin_system_events.delete_expired(conn, age=SYSTEM_EVENTS, limit=limit),
     }

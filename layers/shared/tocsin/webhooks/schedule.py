@@ -1,5 +1,6 @@
 """When a delivery that failed is tried again. Pure."""
 
+import zlib
 from datetime import timedelta
 from uuid import UUID
 
@@ -24,5 +25,5 @@ def delay_after(tries: int, delivery_id: UUID, *, retry_after: timedelta | None 
 
     The jitter is drawn from the id, not by chance: asked twice, the answer is the same."""
     wait = SCHEDULE[min(tries, len(SCHEDULE)) - 1]
-    wait += wait * JITTER * ((delivery_id.int >> 8 * (tries % 4)) % 1000 / 1000)
+    wait += wait * JITTER * (zlib.crc32(delivery_id.bytes + bytes([tries])) / 2**32)
     return wait if retry_after is None else max(wait, min(retry_after, LONGEST_RETRY_AFTER))
