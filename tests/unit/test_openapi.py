@@ -18,6 +18,7 @@ from tocsin.api import (
     events,
     inbox,
     intents,
+    kv,
     notification_types,
     notifications,
     preferences,
@@ -25,6 +26,7 @@ from tocsin.api import (
     suppressions,
     templates,
     threads,
+    triggers,
     unsubscribe,
     user_tokens,
     users,
@@ -77,7 +79,7 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
         *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks, about),
+        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, kv, triggers, webhooks, about),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
