@@ -67,6 +67,7 @@ def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tm
         "docs/operations.md",
         "docs/kv.md",
         "docs/triggers.md",
+        "docs/webhooks.md",
     ],
 )
 def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: RunningStack, tmp_path: Path) -> None:
@@ -86,3 +87,10 @@ def test_a_value_that_changes_is_told_as_the_page_of_triggers_says(running_stack
 
     mails = wait_for(lambda: client.mails_to("ada@example.com"), bool)
     assert {mail["subject"] for mail in mails} == {"A-17: 2 left"}
+def test_the_receiver_of_the_webhooks_page_hears_what_it_can_verify(running_stack: RunningStack, tmp_path: Path) -> None:
+    (session,) = sessions("docs/webhooks.md")
+
+    run(f"{PREAMBLE}\n{session.replace('hooked-1', 'hooked-2')}", running_stack, tmp_path)
+
+    heard = (tmp_path / "heard.txt").read_text().split()
+    assert sorted(heard) == ["notification.published", "webhook.test"], "each once, and nothing that did not verify"
