@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg import Connection
 from pydantic import ValidationError
@@ -20,32 +21,11 @@ from tocsin.triggers.retry import HandlerFailure
 
 _LIMIT = "intents"
 
-
-def send(conn: Connection[Any], run: TriggerRun) -> HandlerFailure | None:
-    """Accept the intent, or say why not. The run's id is its idempotency key: however often it is run, it is sent once."""
-    asked = _asked(run)
-    if isinstance(asked, HandlerFailure):
-        return asked
-    config = settings()
-    sender = admission.sender_of(_principal(run), usual_limit=config.rate_limit_per_minute)
-    try:
-        with admission.admitted(sender, _LIMIT, 1):
-            (end,), _ = accept_intents.accept(
-                conn,
-                [asked],
-                sender=sender,
-                request_id=str(run.work.id),
-                trace_id=run.trace_id,
-                window=timedelta(days=config.idempotency_days),
-            )
-    except admission.RateExceeded:
-        return HandlerFailure("rate_limited", f"the key may send {sender.rate_limit} intents in a minute, and has")
-    except admission.KeyInFlight:
-        return HandlerFailure("in_flight", "another worker is accepting it")
-    return _failure(end)
+Sending = tuple[TriggerRun, Asked]
 
 
-def _asked(run: TriggerRun) -> Asked | HandlerFailure:
+def asked(run: TriggerRun) -> Asked | HandlerFailure:
+    """The intent as it is to be accepted. The run's id is its idempotency key: however often it is run, it is sent once."""
     from tocsin.content.fill import filled  # noqa: PLC0415  the engine is slow to import, so only on use
 
     assert run.handler  # noqa: S101  for the type checker: what is gone is not run
@@ -63,6 +43,39 @@ def _asked(run: TriggerRun) -> Asked | HandlerFailure:
         return HandlerFailure("invalid_intent", "/send_at must be within 365 days", is_permanent=True)
     depth = run.work.trigger_depth
     return Asked(f"trigger:{run.work.id}", intent, strict_json.fingerprint(value), trigger_depth=depth)
+
+
+def send(conn: Connection[Any], sending: list[Sending]) -> list[tuple[TriggerRun, HandlerFailure | None]]:
+    """Accept the intents, those of one key together, or say of each why not."""
+    groups: dict[tuple[UUID, str], list[Sending]] = {}
+    for one, intent in sending:
+        assert one.key  # noqa: S101  likewise
+        groups.setdefault((one.key.id, one.trace_id), []).append((one, intent))
+    return [sent for group in groups.values() for sent in _send(conn, group)]
+
+
+def _send(conn: Connection[Any], group: list[Sending]) -> list[tuple[TriggerRun, HandlerFailure | None]]:
+    """What cannot be accepted together is accepted one by one, so that none has to wait for its neighbour."""
+    config = settings()
+    first = group[0][0]
+    sender = admission.sender_of(_principal(first), usual_limit=config.rate_limit_per_minute)
+    try:
+        with admission.admitted(sender, _LIMIT, len(group)):
+            ends, _ = accept_intents.accept(
+                conn,
+                [intent for _, intent in group],
+                sender=sender,
+                request_id=str(first.work.id),
+                trace_id=first.trace_id,
+                window=timedelta(days=config.idempotency_days),
+            )
+            return [(one, _failure(end)) for (one, _), end in zip(group, ends, strict=True)]
+    except (admission.RateExceeded, admission.KeyInFlight) as refusal:
+        if len(group) > 1:
+            return [sent for one in group for sent in _send(conn, [one])]
+        if isinstance(refusal, admission.KeyInFlight):
+            return [(first, HandlerFailure("in_flight", "another worker is accepting it"))]
+        return [(first, HandlerFailure("rate_limited", f"the key may send {sender.rate_limit} intents in a minute, and has"))]
 
 
 def _principal(run: TriggerRun) -> Principal:

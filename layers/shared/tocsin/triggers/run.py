@@ -13,7 +13,8 @@ from tocsin.store import admin_system_events, outbox
 from tocsin.store.rows import RunEnd, TriggerRun
 from tocsin.triggers import admit, intent_handler
 from tocsin.triggers.call import call_handlers
-from tocsin.triggers.retry import end_of
+from tocsin.triggers.intent_handler import Sending
+from tocsin.triggers.retry import HandlerFailure, end_of
 from tocsin.triggers.settle import settle
 
 RUNNING_TIME = 5.0  # seconds; what has not begun by then is given back, so that the lease covers what has
@@ -25,6 +26,7 @@ def run_triggers(conn: Connection[Any], runs: list[TriggerRun], *, calls: Calls,
     """Begin all of them. Those that call nobody are settled here, the others when their answers come."""
     until = min(send_until, time.monotonic() + RUNNING_TIME)
     ends: list[RunEnd] = []
+    sending: list[Sending] = []
     calling: list[TriggerRun] = []
     for n, one in enumerate(runs):
         if n and time.monotonic() > until:
@@ -32,23 +34,26 @@ def run_triggers(conn: Connection[Any], runs: list[TriggerRun], *, calls: Calls,
             break
         if end := _ended(conn, one):
             ends.append(end)
+        elif one.handler and one.handler.kind == "intent":
+            intent = intent_handler.asked(one)
+            if isinstance(intent, HandlerFailure):
+                ends.append(end_of(one.work, intent))
+            else:
+                sending.append((one, intent))
         else:
             calling.append(one)
+    ends += [end_of(one.work, failure) for one, failure in intent_handler.send(conn, sending)]
     if calling:
         ends += call_handlers(conn, calling, calls=calls, lease_token=lease_token)
     settle(conn, [(end, lease_token) for end in ends])
 
 
 def _ended(conn: Connection[Any], run: TriggerRun) -> RunEnd | None:
-    """How it ends without anybody being called; None where a handler is to be called."""
+    """How it ends without being tried; None where its handler is to do its work."""
     config = settings()
     if why := admit.not_run(run, max_depth=config.max_trigger_depth):
         return _drop(conn, run, why)
-    if refused := admit.refusal(run, function_arns=config.trigger_function_arns):
-        return refused
-    if run.handler and run.handler.kind == "intent":
-        return end_of(run.work, intent_handler.send(conn, run))
-    return None
+    return admit.refusal(run, function_arns=config.trigger_function_arns)
 
 
 def _drop(conn: Connection[Any], run: TriggerRun, why: admit.NotRun) -> RunEnd:
