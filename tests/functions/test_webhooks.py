@@ -397,9 +397,7 @@ def test_the_log_of_a_hook_comes_in_pages_and_can_be_filtered(world: World, api:
     assert api.get(path, query={"notification_id": str(uuid4())}).json["data"] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("status", "lost"), ("notification_id", "x"), ("limit", "0"), ("state", "failed")]
-)
+@pytest.mark.parametrize(("name", "value"), [("status", "lost"), ("notification_id", "x"), ("limit", "0"), ("state", "failed")])
 def test_a_filter_that_is_not_valid_is_refused_by_name(api: Api, name: str, value: str) -> None:
     made = _added(api)
 

@@ -1,5 +1,6 @@
 """The claim: what it brings along stands in the order in which it is read."""
 
+from dataclasses import fields
 from typing import Any
 from uuid import uuid4
 
@@ -7,7 +8,19 @@ from psycopg import Cursor
 
 from tests.world import LEASE, World
 from tocsin.store.flow import claim
-from tocsin.store.rows import OpenAttempt, PinnedTemplate, PushDevice, Record, Route, Unplanned, Wishes, Work
+from tocsin.store.rows import (
+    Hook,
+    Lane,
+    OpenAttempt,
+    PinnedTemplate,
+    PushDevice,
+    Record,
+    Route,
+    Unplanned,
+    WebhookMessage,
+    Wishes,
+    Work,
+)
 
 
 def columns(cursor: Cursor[object]) -> list[str]:
@@ -32,3 +45,10 @@ def test_the_columns_of_a_delivery_stand_in_the_order_of_its_parts(world: World)
     loaded = claim.load_deliveries(world.worker, [], lease_token=uuid4())
 
     assert columns(loaded) == ["id", *named(Record, Route, PushDevice, Wishes, PinnedTemplate, OpenAttempt)]
+
+
+def test_the_columns_of_a_webhook_stand_in_the_order_of_its_parts(world: World) -> None:
+    loaded = claim.load_webhooks(world.worker, [], lease_token=uuid4())
+
+    lane = [field.name for field in fields(Lane) if field.name != "is_ours"]  # whose it is, is known when it is tried
+    assert columns(loaded) == ["id", *named(WebhookMessage, Hook), *lane]

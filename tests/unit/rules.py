@@ -58,9 +58,10 @@ ALLOWED_NETWORK = {
     },
     f"{LAYER}/foundation/http_client.py": {
         "http.client": "the one client of webhooks, handlers and providers, behind the guard against SSRF",
-        "socket": "its connections, limited in time",
+        "socket": "its connections, to addresses that were checked",
         "ssl": "its certificates",
     },
+    f"{LAYER}/foundation/bounded_stream.py": {"socket": "what that client reads and writes, limited", "ssl": "the same over TLS"},
     f"{LAYER}/foundation/name_resolution.py": {"socket": "the look-up of names for that client"},
 }
 ALLOWED_NAMES: dict[str, str] = {}

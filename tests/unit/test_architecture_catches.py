@@ -56,6 +56,7 @@ BREACHES: list[tuple[Rule, str, str]] = [
     (rules.other_ways_to_the_network, f"{LAYER}/channels/http_client.py", "import http.client"),
     (rules.other_ways_to_the_network, f"{LAYER}/foundation/http_client.py", "import urllib.request"),
     (rules.other_ways_to_the_network, f"{LAYER}/foundation/name_resolution.py", "import http.client"),
+    (rules.other_ways_to_the_network, f"{LAYER}/foundation/bounded_stream.py", "import http.client"),
     (rules.strangers_in_a_door, DOOR, "import pydantic"),
     (rules.strangers_in_a_door, DOOR, "import psycopg"),
     (rules.strangers_in_a_door, DOOR, "from boto3 import client"),

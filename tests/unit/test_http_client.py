@@ -59,7 +59,7 @@ def test_where_nobody_listens_nothing_was_sent() -> None:
 
 
 def test_a_connection_that_is_not_answered_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.5)
     with silent_port() as url:
         began = time.monotonic()
         with pytest.raises(WebFailure) as failed:
@@ -73,7 +73,7 @@ def test_the_next_address_of_a_name_is_tried_when_one_is_dead(monkeypatch: pytes
     with answering(Reply(200, b"", "text/plain")) as server, silent_port() as dead:
         ports = [int(url.rpartition(":")[2]) for url in (dead, server.url)]
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for port in ports]
-        monkeypatch.setattr(http_client, "CONNECT_SECONDS", 0.4)
+        monkeypatch.setattr(http_client, "CONNECT_SECONDS", 1.0)
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
 
         assert asked("http://provider.example/").status == 200
@@ -84,7 +84,7 @@ def test_the_next_address_of_a_name_is_tried_when_one_is_dead(monkeypatch: pytes
 )
 def test_what_was_sent_and_not_answered_may_have_been_heard(silence: Silence, code: str) -> None:
     with answering(silence) as server, pytest.raises(WebFailure) as failed:
-        asked(server.url, timeout=0.2)
+        asked(server.url, timeout=0.6)
 
     assert (failed.value.phase, failed.value.code) == ("sent", code)
     assert len(server.asked) == 1
@@ -133,6 +133,30 @@ def test_a_server_whose_certificate_we_trust_is_asked_over_tls(tmp_path: Path, m
 
     with tls_server(certificate) as port:
         assert asked(f"https://localhost:{port}/").status == 204
+
+
+def test_a_long_request_and_a_long_answer_go_over_tls_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate, heard = make_certificate(tmp_path, "localhost"), list[int]()
+    trust(monkeypatch, certificate)
+
+    with tls_server(certificate, b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000_000, heard) as port:
+        reply = asked(f"https://localhost:{port}/", body=b"y" * 1_000_000 + b"{}")
+
+    assert reply.body == b"x" * 65_536
+    assert heard[0] > 1_000_000
+
+
+@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort"], ids=["nothing", "half"])
+def test_an_answer_over_tls_may_end_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
+    certificate = make_certificate(tmp_path, "localhost")
+    trust(monkeypatch, certificate)
+
+    with tls_server(certificate, answer) as port:
+        if answer:
+            assert asked(f"https://localhost:{port}/").body == b"short"
+        else:
+            with pytest.raises(WebFailure, match="sent: connection_closed"):
+                asked(f"https://localhost:{port}/")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -172,37 +172,34 @@ def test_a_name_without_an_address_is_unreachable(monkeypatch: pytest.MonkeyPatc
     assert refused() == ("connect", "unreachable")
 
 
-def test_a_resolver_that_never_answers_takes_no_longer_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = threading.Event()
+@pytest.fixture
+def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A resolver that answers nobody until the test is over, with room for two who wait; the names it was asked."""
+    answer, names, free = threading.Event(), list[str](), threading.BoundedSemaphore(2)
 
-    def look_up(*_: object) -> list[ResolvedAddress]:
+    def look_up(host: str, port: int) -> list[ResolvedAddress]:
+        names.append(host)
         answer.wait(30)
         return []
 
+    monkeypatch.setattr(name_resolution, "_free", free)
     monkeypatch.setattr(name_resolution, "look_up", look_up)
+    yield names
+    answer.set()
+    assert all(free.acquire(timeout=10) for _ in range(2))
+
+
+def test_a_resolver_that_never_answers_takes_no_longer_than_allowed(silent_resolver: list[str]) -> None:
     began = time.monotonic()
 
     assert refused(timeout=0.2) == ("resolve", "timeout")
     assert time.monotonic() - began < 2
-    answer.set()
+    assert silent_resolver == ["hooks.example.com"]
 
 
-def test_no_more_threads_wait_for_a_silent_resolver_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer, begun = threading.Event(), []
-
-    def look_up(*_: object) -> list[ResolvedAddress]:
-        begun.append(1)
-        answer.wait(30)
-        return []
-
-    free = threading.BoundedSemaphore(2)
-    monkeypatch.setattr(name_resolution, "_free", free)
-    monkeypatch.setattr(name_resolution, "look_up", look_up)
-
-    assert [refused(timeout=0.05) for _ in range(4)] == [("resolve", "timeout")] * 4
-    assert len(begun) == 2
-    answer.set()
-    assert all(free.acquire(timeout=10) for _ in range(2))
+def test_no_more_threads_wait_for_a_silent_resolver_than_there_may_be(silent_resolver: list[str]) -> None:
+    assert [refused(timeout=0.2) for _ in range(4)] == [("resolve", "timeout")] * 4
+    assert len(silent_resolver) == 2
 
 
 def test_the_time_of_the_look_up_is_part_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

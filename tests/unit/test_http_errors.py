@@ -29,7 +29,7 @@ def test_an_answer_without_a_known_code_is_judged_by_its_status(status: int) -> 
 
 
 def ask(url: str, *, allow_private: bool = True, **headers: str) -> Reply | Failure:
-    return http_errors.ask(url, headers=headers, body=b"{}", timeout=0.2, allow_private=allow_private)
+    return http_errors.ask(url, headers=headers, body=b"{}", timeout=0.6, allow_private=allow_private)
 
 
 def test_no_connection_is_sure_and_no_answer_is_not() -> None:

@@ -93,7 +93,7 @@ def test_a_part_without_words_is_left_out_for_sendgrid_takes_no_empty_one(office
 def test_every_way_to_fail_has_its_class(office: PostOffice, mode: str, kind: FailureClass, code: str, rows: int) -> None:
     office.fail("email", mode)
 
-    failure = failed(sendgrid(office.url, timeout=0.3 if mode.endswith("hang") else 5).send(a_message()))
+    failure = failed(sendgrid(office.url, timeout=0.6 if mode.endswith("hang") else 5).send(a_message()))
 
     assert (failure.kind, failure.code) == (kind, code)
     assert len(office.ledger()) == rows

@@ -107,7 +107,7 @@ def test_an_sms_is_cut_to_what_twilio_takes(office: PostOffice) -> None:
 def test_every_way_to_fail_has_its_class(office: PostOffice, mode: str, kind: FailureClass, code: str, rows: int) -> None:
     office.fail("sms", mode)
 
-    failure = failed(twilio(office.url, timeout=0.3 if mode.endswith("hang") else 5).send(a_message()))
+    failure = failed(twilio(office.url, timeout=0.6 if mode.endswith("hang") else 5).send(a_message()))
 
     assert (failure.kind, failure.code) == (kind, code)
     assert failure.opted_out == (mode == "opted_out")

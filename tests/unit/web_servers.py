@@ -82,15 +82,23 @@ def silent_port() -> Iterator[str]:
 
 
 @contextmanager
-def tls_server(certificate: Path) -> Iterator[int]:
+def tls_server(
+    certificate: Path, answer: bytes = b"HTTP/1.1 204 No Content\r\n\r\n", heard: list[int] | None = None
+) -> Iterator[int]:
+    """Says this over TLS when it has heard a request that ends in `{}`; how much it heard it adds to the list."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
 
     def talk(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as secured:
-            while (heard := secured.recv(65_536)) and not heard.endswith(b"{}"):
-                pass
-            secured.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+            length = 0
+            while words := secured.recv(65_536):
+                length += len(words)
+                if words.endswith(b"{}"):
+                    break
+            if heard is not None:
+                heard.append(length)
+            secured.sendall(answer)
 
     with speaking(talk) as url:
         yield int(url.rpartition(":")[2])

@@ -4,20 +4,21 @@ It follows no redirect, asks no proxy and tries nothing twice.
 """
 
 import http.client
-import io
 import re
 import socket
 import ssl
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from tocsin.foundation import name_resolution
+from tocsin.foundation.bounded_stream import AnswerTooLong, BoundedStream, TlsStream, time_left
 from tocsin.foundation.destinations import Destination, check_url, is_denied
 from tocsin.foundation.name_resolution import ResolvedAddress
 
 CONNECT_SECONDS = 3.0  # of the time allowed, the most that goes by before the first byte of the request
+MAX_HANDSHAKE = 128 * 1024  # OpenSSL itself takes certificates of 100 KiB
 MAX_HEAD = 32 * 1024
 MAX_REPLY = 64 * 1024
 MAX_BODY_ON_THE_WIRE = 8 * MAX_REPLY  # with what chunks add, were each a byte
@@ -40,6 +41,7 @@ WebFailureCode = Literal[
 ]
 _CODES: tuple[tuple[type[Exception], WebFailureCode], ...] = (  # the first that fits
     (TimeoutError, "timeout"),
+    (AnswerTooLong, "bad_answer"),
     (ssl.SSLCertVerificationError, "bad_certificate"),
     (ssl.SSLError, "tls_failed"),
     (socket.gaierror, "name_not_resolved"),
@@ -89,9 +91,11 @@ def post(url: str, *, headers: dict[str, str], body: bytes, timeout: float, allo
     except ValueError as error:
         raise WebFailure("resolve", "denied_url", f"the address {error}") from error
     connect_until = min(until, time.monotonic() + CONNECT_SECONDS)
-    with _connected(to, _resolved(to, connect_until, allow_private), connect_until) as sock:
+    with _dialled(_resolved(to, connect_until, allow_private), connect_until) as sock:
+        stream = _connected(to, sock, connect_until)
+        stream.until, stream.most = until, MAX_HEAD
         try:
-            return _ask(_Limited(sock, until), to, headers, body)
+            return _ask(stream, to, headers, body)
         except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a chunk of minus five bytes
             raise WebFailure.of("sent", error) from error
 
@@ -115,17 +119,11 @@ def _resolved(to: Destination, until: float, allow_private: bool) -> list[Resolv
     return addresses
 
 
-def _connected(to: Destination, addresses: list[ResolvedAddress], until: float) -> socket.socket:
+def _connected(to: Destination, sock: socket.socket, until: float) -> BoundedStream:
+    if to.scheme == "http":
+        return BoundedStream(sock, until=until, most=0)
     try:
-        sock = _dialled(addresses, until)
-        if to.scheme == "http":
-            return sock
-        try:
-            sock.settimeout(_left(until))
-            return _tls().wrap_socket(sock, server_hostname=to.host)
-        except BaseException:
-            sock.close()
-            raise
+        return TlsStream(sock, _tls(), to.host, until=until, most=MAX_HANDSHAKE)
     except OSError as error:
         raise WebFailure.of("connect", error) from error
 
@@ -135,10 +133,10 @@ def _dialled(addresses: list[ResolvedAddress], until: float) -> socket.socket:
     failure = OSError("the name has no address")
     for tried, address in enumerate(addresses):
         try:
-            return _open(address, _left(until) / (len(addresses) - tried))
+            return _open(address, time_left(until) / (len(addresses) - tried))
         except OSError as error:
             failure = error
-    raise failure
+    raise WebFailure.of("connect", failure) from failure
 
 
 def _open(address: ResolvedAddress, seconds: float) -> socket.socket:
@@ -158,52 +156,13 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _ask(limited: "_Limited", to: Destination, headers: dict[str, str], body: bytes) -> Reply:
+def _ask(stream: BoundedStream, to: Destination, headers: dict[str, str], body: bytes) -> Reply:
     connection = http.client.HTTPConnection(to.host)
-    connection.sock = limited
+    connection.sock = stream
     ours = {"Host": to.authority, "Connection": "close", "Accept-Encoding": "identity", "User-Agent": "Tocsin"}
     connection.request("POST", to.target, body, ours | headers)
     with connection.getresponse() as answer:
         names = {name.lower(): value for name, value in answer.getheaders()}
-        limited.allowed = MAX_BODY_ON_THE_WIRE
+        # Not without a limit of its own: http.client reads all there is where a chunk claims to have less than nothing.
+        stream.most = MAX_BODY_ON_THE_WIRE
         return Reply(answer.status, names, answer.read(MAX_REPLY)[:MAX_REPLY])
-
-
-def _left(until: float) -> float:
-    left = until - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("timed out")
-    return left
-
-
-class _Limited(io.RawIOBase):
-    """A socket that gives up at one moment, and after so many bytes. A socket's own timeout begins anew with every byte that
-    drips in, and http.client reads all there is where a chunk claims to have less than nothing."""
-
-    def __init__(self, sock: socket.socket, until: float) -> None:
-        self._sock = sock
-        self._until = until
-        self.allowed = MAX_HEAD
-
-    def sendall(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:  # not the socket's own: over TLS that one's timeout begins anew with every record
-            self._sock.settimeout(_left(self._until))
-            rest = rest[self._sock.send(rest) :]
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if self.allowed <= 0:
-            raise http.client.HTTPException("the answer is too long")
-        self._sock.settimeout(_left(self._until))
-        count = self._sock.recv_into(buffer)
-        self.allowed -= count
-        return count
-
-    def close(self) -> None:
-        """Nothing: whoever opened the socket closes it, after the answer was read."""
