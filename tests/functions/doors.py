@@ -31,6 +31,7 @@ from tocsin.api import (
     user_tokens,
     users,
     watches,
+    webhook_deliveries,
     webhooks,
 )
 from tocsin.http import assets
@@ -57,7 +58,7 @@ ENDPOINTS = {
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
     ],
-    "data": webhooks.ENDPOINTS,
+    "data": [*webhooks.ENDPOINTS, *webhook_deliveries.ENDPOINTS],
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS],
 }
 

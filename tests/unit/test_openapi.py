@@ -29,6 +29,7 @@ from tocsin.api import (
     user_tokens,
     users,
     watches,
+    webhook_deliveries,
     webhooks,
 )
 from tocsin.http import assets
@@ -77,7 +78,7 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
         *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks, about),
+        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks, webhook_deliveries, about),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]

@@ -77,13 +77,14 @@ def every_endpoint() -> list[Endpoint]:
         user_tokens,
         users,
         watches,
+        webhook_deliveries,
         webhooks,
     )
     from tocsin.http import assets  # noqa: PLC0415
 
     modules = (
         *(intents, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks),
+        *(user_tokens, templates, notification_types, suppressions, providers, unsubscribe, webhooks, webhook_deliveries),
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
