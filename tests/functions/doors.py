@@ -35,6 +35,7 @@ from tocsin.api import (
     users,
     wait,
     watches,
+    webhook_deliveries,
     webhooks,
 )
 from tocsin.http import assets
@@ -63,7 +64,7 @@ ENDPOINTS = {
         *suppressions.ENDPOINTS,
     ],
     "operate": [*api_keys.ENDPOINTS, *providers.ENDPOINTS, *abandoned_executions.ENDPOINTS],
-    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS],
+    "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS, *webhook_deliveries.ENDPOINTS],
 }
 
 

@@ -14,10 +14,12 @@ from tocsin.audience import fan_out
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.delivery import open as opening
 from tocsin.delivery import settle
-from tocsin.foundation import work_queue
+from tocsin.foundation import calls, work_queue
 from tocsin.http import door
 from tocsin.outbox import dispatch as dispatching
 from tocsin.outbox import door as worker_door
+from tocsin.webhooks import ask
+from tocsin.webhooks import deliver as webhooks
 
 EMAIL, PHONE, WORDS, TOKEN = "canary@private.example", "+14155550199", "canary-in-the-payload", "canary-device-token"
 CANARIES = (EMAIL, EMAIL.upper(), PHONE, PHONE[1:], WORDS, TOKEN)
@@ -102,7 +104,7 @@ def _everything_goes_through(world: World, api: Api, dispatch: Callable[[], None
 
 def test_the_ears_hear_every_logger_of_ours(ears: Callable[[], str]) -> None:
     doors = [module_of(door) for door in ("intake_queue", "sweep")]
-    speakers = (opening, settle, dispatching, fan_out, door, worker_door, work_queue, *doors)
+    speakers = (opening, settle, dispatching, fan_out, door, worker_door, work_queue, calls, webhooks, ask, *doors)
     for n, speaker in enumerate(speakers):
         speaker.log.warning("said", extra={"canary": f"canary-{n}"})
 

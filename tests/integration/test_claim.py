@@ -11,6 +11,7 @@ from tocsin.store.flow import claim
 from tocsin.store.flow.load_runs import load_runs
 from tocsin.store.rows import (
     FiredTrigger,
+    Hook,
     Lane,
     OpenAttempt,
     PinnedTemplate,
@@ -20,6 +21,7 @@ from tocsin.store.rows import (
     Route,
     RunHandler,
     Unplanned,
+    WebhookMessage,
     Wishes,
     Work,
 )
@@ -54,3 +56,10 @@ def test_the_columns_of_a_run_stand_in_the_order_of_its_parts(world: World) -> N
 
     lane = [field.name for field in fields(Lane) if field.name != "is_ours"]
     assert columns(loaded) == ["id", *named(FiredTrigger, RunHandler, RegisteringKey), "letter", "trace_id", *lane]
+
+
+def test_the_columns_of_a_webhook_stand_in_the_order_of_its_parts(world: World) -> None:
+    loaded = claim.load_webhooks(world.worker, [], lease_token=uuid4())
+
+    lane = [field.name for field in fields(Lane) if field.name != "is_ours"]  # whose it is, is known when it is tried
+    assert columns(loaded) == ["id", *named(WebhookMessage, Hook), *lane]

@@ -33,6 +33,7 @@ from tocsin.api import (
     users,
     wait,
     watches,
+    webhook_deliveries,
     webhooks,
 )
 from tocsin.http import assets
@@ -82,7 +83,7 @@ def test_every_list_of_endpoints_is_served() -> None:
     modules = (
         *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe, about),
-        *(kv, triggers, webhooks),
+        *(kv, triggers, webhooks, webhook_deliveries),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]

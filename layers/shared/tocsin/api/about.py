@@ -81,6 +81,7 @@ def every_endpoint() -> list[Endpoint]:
         users,
         wait,
         watches,
+        webhook_deliveries,
         webhooks,
     )
     from tocsin.http import assets  # noqa: PLC0415
@@ -88,7 +89,7 @@ def every_endpoint() -> list[Endpoint]:
     modules = (
         *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe),
-        *(kv, triggers, webhooks),
+        *(kv, triggers, webhooks, webhook_deliveries),
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others

@@ -168,14 +168,14 @@ def load_webhooks(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) 
         """
         SELECT outbox.id,
                -- message
-               delivery.message_id, delivery.event_type, delivery.payload, delivery.trace_id,
+               delivery.message_id AS id, delivery.event_type, delivery.payload, delivery.trace_id,
                -- hook
                webhooks.id, webhooks.url, webhooks.secret,
-               CASE WHEN webhooks.previous_secret_expires_at > tocsin_now() THEN webhooks.previous_secret END,
+               CASE WHEN webhooks.previous_secret_expires_at > tocsin_now() THEN webhooks.previous_secret END AS previous_secret,
                webhooks.is_active, webhooks.timeout_seconds,
                -- lane
-               lanes.lane, lanes.state, lanes.reason, lanes.resume_at, lanes.resume_at > tocsin_now(), lanes.updated_at,
-               lanes.timed_out, lanes.probe_size, lanes.probe_until
+               lanes.lane, lanes.state, lanes.reason, lanes.resume_at, lanes.resume_at > tocsin_now() AS is_closed,
+               lanes.updated_at, lanes.timed_out, lanes.probe_size, lanes.probe_until
         FROM outbox
         LEFT JOIN webhook_deliveries AS delivery ON delivery.id = outbox.id
         LEFT JOIN webhooks ON webhooks.id = delivery.webhook_id
