@@ -28,9 +28,9 @@ TEXTS = {
 INFORMATIVE = [
     "user-agent", "traceparent", "tracestate", "x-request-id", "x-forwarded-for", "x-amzn-trace-id", "forwarded", "accept",
     "accept-encoding", "accept-language", "accept-charset", "origin", "referer", "host", "cookie", "content-length", "expect",
-    "range", "if-modified-since", "if-match", "prefer", "via", "x-http-method-override",
+    "range", "if-modified-since", "if-match", "via", "x-http-method-override",
 ]  # fmt: skip
-MEANT = ["authorization", "content-type", "if-none-match", "idempotency-key", "if-match", "tocsin-trigger-depth"]
+MEANT = ["authorization", "content-type", "if-none-match", "idempotency-key", "if-match", "prefer", "tocsin-trigger-depth"]
 ATTRIBUTES = ["ce-specversion", "ce-id", "ce-source", "ce-type", "ce-time", "ce-subject", "ce-datacontenttype", "ce-data_base64"]
 
 

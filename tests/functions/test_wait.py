@@ -198,7 +198,7 @@ def test_another_body_with_the_same_key_is_refused_at_once(world: World, api: Ap
         ({"audience": {"kind": "scope", "scope": "s"}}, "/audience/kind"),
         ({"audience": {"kind": "thread", "thread": {"kind": "order", "id": "1"}}}, "/audience/kind"),
     ],
-    ids=str,
+    ids=["later", "everyone", "a scope", "a thread"],
 )
 def test_what_cannot_end_in_time_is_422(world: World, api: Api, clock: Clock, body: dict[str, Any], pointer: str) -> None:
     answer = send(api, intent(**body))
@@ -223,7 +223,7 @@ def test_a_wait_of_no_sense_is_400_and_names_the_header(world: World, api: Api, 
     answer = send(api, said=said, path=path)
 
     assert_problem(answer, 400, "prefer-invalid")
-    assert answer.json["errors"][0]["header"] == "Prefer"
+    assert answer.json["errors"][0]["pointer"] == "Prefer"
     assert world.count("records") == 0
 
 

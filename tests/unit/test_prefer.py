@@ -44,7 +44,7 @@ def test_a_wait_that_is_none_is_400_and_names_the_header(header: str) -> None:
         prefer.wait_of({"prefer": header})
 
     assert (caught.value.status, caught.value.kind) == (400, "prefer-invalid")
-    assert [error["header"] for error in caught.value.errors] == ["Prefer"]
+    assert [error["pointer"] for error in caught.value.errors] == ["Prefer"]
 
 
 def test_without_a_header_nobody_waits_and_where_one_must_it_is_400() -> None:

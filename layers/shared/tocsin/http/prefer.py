@@ -28,7 +28,7 @@ def wait_of(headers: dict[str, str]) -> int | None:
             "prefer-invalid",
             "The Prefer header is not valid",
             f"`wait` must be a whole number of seconds, from 1 to {LONGEST_WAIT}.",
-            [{"header": "Prefer", "message": f"wait must be from 1 to {LONGEST_WAIT}"}],
+            [{"pointer": "Prefer", "message": f"wait must be from 1 to {LONGEST_WAIT}"}],
         )
     return min(int(said.lstrip("0")[:9]), LONGEST_WAIT)
 
@@ -41,7 +41,7 @@ def required_wait_of(headers: dict[str, str]) -> int:
             "prefer-wait-required",
             "The Prefer header does not say how long to wait",
             f"Send `Prefer: wait=5` (1 to {LONGEST_WAIT} seconds), or use POST /v1/intents, which does not wait.",
-            [{"header": "Prefer", "message": "wait is required"}],
+            [{"pointer": "Prefer", "message": "wait is required"}],
         )
     return seconds
 

@@ -185,7 +185,7 @@ def _nudge(
         work_queue.nudge_each([(delay, [Due(one, "plan", tenant_id) for one in ids]) for delay, ids in due.items()])
 
 
-def _row(n: int, asked: Asked, reply_within: timedelta | None) -> dict[str, Any]:
+def _row(n: int, asked: Asked, reply_within: timedelta | None = None) -> dict[str, Any]:
     intent = asked.intent
     audience = intent.audience
     return {
