@@ -22,6 +22,12 @@ OF_LIBRARIES = {
 # queue: where the work of its workers makes work in turn. All workers share the code that nudges, which names no queue, so the
 # work of a queue that is not here may lead anywhere.
 LEADS_TO = {"webhook": {"webhook", "trigger"}, "trigger": {"plan", "webhook", "trigger"}}
+# door: on which queues its statements make the database itself write work, which `database.run` hears of and nudges
+MAKES_DUE = {
+    "functions/intake/app.py": {"webhook"},
+    "functions/data/app.py": {"webhook", "trigger"},
+    "functions/feedback/app.py": {"webhook"},
+}
 
 
 def read_by(door: str, modules: list[Module], *, serves: Collection[str] = ()) -> set[str]:
@@ -29,6 +35,7 @@ def read_by(door: str, modules: list[Module], *, serves: Collection[str] = ()) -
     known = [_serving(module, serves) for module in modules] if serves else modules
     reached = [one for one in reached_from(door, known) if one.module != "tocsin.foundation.settings"]
     read = {field for one in reached for node in one.nodes for field in [*_read(node), *_nudged(one, node)]}
+    read |= {f"{queue}_queue_url" for queue in MAKES_DUE.get(door, ())}
     near = {each for queue in serves or QUEUES for each in LEADS_TO.get(queue, QUEUES)}
     return read - {f"{queue}_queue_url" for queue in QUEUES if queue not in near}
 
@@ -87,7 +94,7 @@ def _behind(name: str) -> list[str]:
 
 def _nudged(one: Name, statement: ast.stmt) -> list[str]:
     """The queues on which a function nudges work: those that the work it makes itself names, or whichever its rows name."""
-    if one.module == "tocsin.foundation.work_queue":
+    if one.module in ("tocsin.foundation.work_queue", "tocsin.foundation.database"):
         return []
     called = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
     names = {_last_name(call.func) for call in called}
