@@ -1,3 +1,4 @@
+REVOKE INSERT ON admin_system_events FROM tocsin_app;
 REVOKE SELECT, INSERT, UPDATE ON rate_limits FROM tocsin_worker;
 REVOKE UPDATE (resolution, resolved_at, resolved_by) ON dead_letters FROM tocsin_worker;
 DROP TRIGGER fire_dead_letter_triggers ON dead_letters;

@@ -175,6 +175,9 @@ CREATE POLICY every_tenant ON dead_letter_trigger_details TO tocsin_worker, tocs
 GRANT SELECT, INSERT, UPDATE ON dead_letter_trigger_details TO tocsin_app;
 GRANT SELECT ON dead_letter_trigger_details TO tocsin_worker;
 
+-- A door that refuses what comes out of a loop tells the tenant's operators.
+GRANT INSERT ON admin_system_events TO tocsin_app;
+
 -- The worker notes what a handler made of a letter, and what it sends on somebody's behalf it accepts like any door.
 GRANT UPDATE (resolution, resolved_at, resolved_by) ON dead_letters TO tocsin_worker;
 GRANT SELECT, INSERT, UPDATE ON rate_limits TO tocsin_worker;

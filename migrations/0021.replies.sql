@@ -90,7 +90,8 @@ CREATE POLICY own_tenant ON reply_inboxes TO tocsin_app
     USING (tenant_id = (SELECT tocsin_tenant())) WITH CHECK (tenant_id = (SELECT tocsin_tenant()));
 CREATE POLICY every_tenant ON reply_inboxes TO tocsin_worker, tocsin_retention USING (true) WITH CHECK (true);
 GRANT SELECT, INSERT, UPDATE, DELETE ON reply_inboxes TO tocsin_app;
-GRANT SELECT, UPDATE (expires_at) ON reply_inboxes TO tocsin_worker;  -- a lock needs it
+-- A lock needs the right to update; the statement that accepts intents, which triggers send too, names the table.
+GRANT SELECT, INSERT, UPDATE (expires_at) ON reply_inboxes TO tocsin_worker;
 GRANT SELECT, DELETE, UPDATE (expires_at) ON reply_inboxes TO tocsin_retention;
 
 ALTER TABLE abandoned_executions ENABLE ROW LEVEL SECURITY;

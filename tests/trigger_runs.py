@@ -22,6 +22,7 @@ from tocsin.store.triggers import Trigger
 from tocsin.triggers import kv, register
 from tocsin.webhooks import signing_secrets
 
+ACTOR = Actor(TENANT, "key:test")
 TELL_ALICE = {
     "type": "stock.changed",
     "audience": {"kind": "users", "user_ids": ["alice"]},
@@ -59,14 +60,12 @@ class Triggers:
             self.signs[made.trigger.handler_id] = made.secret
         return made.trigger
 
-    def put(
-        self, key: str = "A-17", value: Any = None, *, collection: str = "stock", depth: int = 0, tenant: UUID = TENANT
-    ) -> None:
+    def put(self, key: str = "A-17", value: Any = None, *, collection: str = "stock", depth: int = 0) -> None:
         value = {"left": 3} if value is None else value
-        kv.put(self.world.app, TENANT, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth)
+        kv.put(self.world.app, ACTOR, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth)
 
     def delete(self, key: str, *, collection: str = "stock") -> None:
-        kv.delete(self.world.app, TENANT, collection, key, write_ids=None, depth=0)
+        kv.delete(self.world.app, ACTOR, collection, key, condition=KvCondition(), depth=0)
 
     def run(self, times: int = 1) -> None:
         for _ in range(times):

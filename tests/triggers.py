@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.world import TENANT, World
+from tocsin.access.audit import Actor
 from tocsin.foundation.ids import uuid7
 from tocsin.store.flow.write_kv import KvCondition
 from tocsin.store.kv_entries import KvEntry
@@ -27,8 +28,9 @@ def keep(
     depth: int = 0,
 ) -> KvEntry | None:
     """Put a value through the real use case."""
+    actor = Actor(tenant, "key:test")
     return kv.put(
-        conn or world.app, tenant, collection, key, value, condition=condition, write_id=write_id or uuid7(), depth=depth
+        conn or world.app, actor, collection, key, value, condition=condition, write_id=write_id or uuid7(), depth=depth
     )
 
 

@@ -14,6 +14,7 @@ from tests.events import fan_out_all, route
 from tests.functions.doors import Api
 from tests.links import TOKEN_SECRET
 from tests.trigger_runs import TELL_ALICE, Triggers, calling, telling_alice
+from tests.webhooks import add_hook
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access import depth_tokens
 from tocsin.access.key_format import SCOPES
@@ -80,6 +81,48 @@ def test_a_loop_through_a_handler_that_writes_back_over_http_ends_at_8_with_one_
     assert (event["event_type"], event["subject"]) == ("trigger_depth_exceeded", f"trigger:{trigger.id}")
     assert (event["tenant_id"], event["is_resolved"], event["details"]["depth"]) == (TENANT, False, 9)
     assert world.dead_letters() == []
+
+
+def test_a_loop_through_status_webhooks_is_refused_at_the_door_with_one_system_event(
+    world: World, triggers: Triggers, api: Api
+) -> None:
+    world.add_user()
+    statuses: list[int] = []
+
+    def send(said: str) -> None:
+        headers = {HEADER: said, "Idempotency-Key": f"again-{len(statuses)}"}
+        statuses.append(api.call("POST", "/v1/intents", INTENT, headers=headers).status)
+
+    with writing_back(send) as url:
+        add_hook(world, url, events=["notification.published"])
+        assert api.call("POST", "/v1/intents", INTENT, headers={"Idempotency-Key": "first"}).status == 202
+        drain(world)
+
+    assert statuses == [202] * 8 + [409]
+    (event,) = world.system_events()
+    assert (event["event_type"], event["subject"], event["tenant_id"]) == ("trigger_depth_exceeded", "calls", TENANT)
+    assert [row["trigger_depth"] for row in world.rows("SELECT trigger_depth FROM records ORDER BY accepted_at")] == list(
+        range(9)
+    )
+
+
+@pytest.mark.parametrize("way", ["intent", "batch", "event", "kv", "delete"])
+def test_what_comes_out_of_too_long_a_chain_is_refused_and_leaves_nothing(way: str, world: World, api: Api) -> None:
+    world.add_user()
+    headers = {HEADER: token(9), "Idempotency-Key": "k"}
+    calls = {
+        "intent": ("POST", "/v1/intents", INTENT, headers),
+        "batch": ("POST", "/v1/intents/batch", {"intents": [INTENT | {"idempotency_key": "k"}]}, headers),
+        "event": ("POST", "/v1/events", EVENT, headers | CLOUD),
+        "kv": ("PUT", "/v1/kv/loop/n", {"n": 1}, headers),
+        "delete": ("DELETE", "/v1/kv/loop/n", None, headers),
+    }
+    method, path, body, sent = calls[way]
+
+    answer = api.call(method, path, body, headers=sent)
+
+    assert (answer.status, answer.json["type"]) == (409, "trigger-depth-exceeded")
+    assert [world.count(table) for table in ("records", "domain_events", "kv_entries", "outbox")] == [0, 0, 0, 0]
 
 
 def test_it_is_told_once_while_nobody_has_resolved_it(world: World, triggers: Triggers) -> None:

@@ -428,6 +428,26 @@ def test_above_the_tenants_bound_none_is_registered(world: World, api: Api, inst
     assert api.post(TRIGGERS, KV).status == 201
 
 
+def test_whoever_changes_what_is_run_is_who_it_runs_as_from_then_on(world: World, api: Api) -> None:
+    made = _made(api, KV)
+    sharing = _made(api, KV | {"handler": {"id": made["handler"]["id"]}})
+    other = Api(world.add_key(*SCOPES))
+    path = f"{TRIGGERS}/{made['id']}"
+
+    renamed = other.patch(path, {"name": "n", "enabled": True}).json
+    assert renamed["registered_by"] == made["registered_by"]
+    changed = other.patch(path, {"handler": {"intent": intent()}}).json
+
+    keys = [str(row["id"]) for row in world.rows("SELECT id FROM api_keys ORDER BY created_at, id")]
+    (theirs,) = [key for key in keys if key != made["registered_by"]]
+    assert changed["registered_by"] == theirs
+    shared = api.get(f"{TRIGGERS}/{sharing['id']}").json
+    assert shared["registered_by"] in (theirs, made["registered_by"])
+    other.patch(path, {"handler": {"intent": intent() | {"type": "another"}}})
+    assert api.get(f"{TRIGGERS}/{sharing['id']}").json["registered_by"] == theirs
+    assert _audit(world)[-1]["actor"] == f"key:{theirs}"
+
+
 def test_every_change_is_in_the_audit_log_with_what_was_before(world: World, api: Api) -> None:
     made = _made(api, KV)
     api.patch(f"{TRIGGERS}/{made['id']}", {"enabled": False, "handler": {"intent": intent()}})

@@ -11,6 +11,7 @@ from psycopg import Connection
 
 from tests.triggers import FREELY, add_trigger, keep, runs
 from tests.world import OTHER_TENANT, TENANT, World
+from tocsin.access.audit import Actor
 from tocsin.foundation import notices, settings, strict_json
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
@@ -21,6 +22,7 @@ from tocsin.triggers import kv
 from tocsin.triggers.kv import KvFull, ValueTooLarge
 
 NEW = KvCondition(must_be_new=True)
+ACTOR = Actor(TENANT, "key:test")
 RIVALS = 8
 
 
@@ -30,7 +32,31 @@ def _found(conn: Connection[Any], key: str = "A-17") -> KvEntry | None:
 
 
 def _delete(world: World, key: str = "A-17", *, conn: Any = None, depth: int = 0) -> bool:
-    return kv.delete(conn or world.app, TENANT, "orders", key, write_ids=None, depth=depth)
+    return kv.delete(conn or world.app, ACTOR, "orders", key, condition=KvCondition(), depth=depth)
+
+
+def test_a_version_names_a_state_as_its_tag_does(world: World) -> None:
+    keep(world)
+    assert keep(world, condition=KvCondition(must_exist=True, write_ids=[], versions=[2])) is None
+    assert keep(world, condition=KvCondition(must_exist=True, write_ids=[], versions=[1])) is not None
+    assert not kv.delete(world.app, ACTOR, "orders", "A-17", condition=KvCondition(True, write_ids=[], versions=[1]), depth=0)
+    assert kv.delete(world.app, ACTOR, "orders", "A-17", condition=KvCondition(True, write_ids=[], versions=[2]), depth=0)
+
+
+def test_each_change_and_nothing_else_is_in_the_audit_log_without_its_value(world: World) -> None:
+    keep(world, value={"secret": "of theirs"})
+    keep(world)
+    keep(world, condition=NEW)
+    _delete(world, "unknown")
+    _delete(world)
+
+    rows = world.rows("SELECT actor, action, resource_type, resource_id, changes FROM audit_logs ORDER BY created_at, id")
+    assert [(row["action"], row["changes"]) for row in rows] == [
+        ("create", {"new": {"version": 1}}),
+        ("update", {"new": {"version": 2}}),
+        ("delete", {"old": {"version": 2}}),
+    ]
+    assert {(row["actor"], row["resource_type"], row["resource_id"]) for row in rows} == {("key:test", "kv", "orders/A-17")}
 
 
 def _entries_counted(world: World) -> int:
@@ -229,7 +255,7 @@ def test_a_condition_that_does_not_hold_fires_nothing_and_counts_nothing(world: 
     assert keep(world, condition=KvCondition(must_exist=True, write_ids=[uuid4()])) is None
     assert keep(world, condition=KvCondition(must_exist=True, write_ids=[])) is None
     assert keep(world, "B-18", condition=KvCondition(must_exist=True)) is None
-    assert not kv.delete(world.app, TENANT, "orders", "A-17", write_ids=[uuid4()], depth=0)
+    assert not kv.delete(world.app, ACTOR, "orders", "A-17", condition=KvCondition(must_exist=True, write_ids=[uuid4()]), depth=0)
 
     assert (_found(world.app), runs(world), _entries_counted(world)) == (entry, before, 1)
 

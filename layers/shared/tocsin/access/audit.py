@@ -30,14 +30,21 @@ def record(
         conn,
         entry_id=uuid7(),
         tenant_id=actor.tenant_id,
-        actor=actor.name,
         action=action,
         resource_type=resource_type,
         resource_id=resource_id,
-        ip_address=_address(actor.ip_address),
-        user_agent=_words(actor.user_agent),
         changes=changes,
+        **columns_of(actor),
     )
+
+
+def columns_of(actor: Actor) -> dict[str, Any]:
+    """For a statement that writes the row itself, because it alone knows whether anything is changed."""
+    return {
+        "actor": actor.name,
+        "ip_address": _address(actor.ip_address),
+        "user_agent": _words(actor.user_agent),
+    }
 
 
 def _words(text: str) -> str:

@@ -5,6 +5,8 @@ from tocsin.foundation import secrets
 from tocsin.foundation.settings import settings
 from tocsin.http import problems
 from tocsin.http.door import Call
+from tocsin.http.problems import Problem
+from tocsin.triggers import loops
 
 # For the documentation of the calls that read it.
 HEADER_PARAMETER = {
@@ -16,7 +18,8 @@ HEADER_PARAMETER = {
 
 
 def depth_of(call: Call) -> int:
-    """How many triggers led to this call: 0 where nothing says so. A token that this tenant was not given is refused."""
+    """How many triggers and webhooks led to this call: 0 where nothing says so. A token that this tenant was not given is
+    refused, and so is what comes out of a loop."""
     token = call.request.headers.get(depth_tokens.HEADER.lower())
     if token is None:
         return 0
@@ -26,4 +29,11 @@ def depth_of(call: Call) -> int:
             f"The header `{depth_tokens.HEADER}` is not one that this tenant was given. Send it back as it came, or not at all.",
             [{"pointer": depth_tokens.HEADER, "message": "is not valid"}],
         )
+    try:
+        loops.check_depth(call.conn, call.tenant_id, depth)
+    except loops.TooDeep:
+        detail = (
+            f"More than {settings().max_trigger_depth} triggers and webhooks led here in a row (MaxTriggerDepth). This is a loop."
+        )
+        raise Problem(409, "trigger-depth-exceeded", "Too many triggers led here", detail) from None
     return depth

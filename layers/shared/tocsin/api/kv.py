@@ -1,5 +1,6 @@
 """KV: small JSON values that producers keep, whose changes fire triggers."""
 
+import re
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -18,6 +19,7 @@ from tocsin.triggers import kv, names
 from tocsin.triggers.kv import KvFull, ValueTooLarge
 
 MAX_VALUE = 64 * 1024
+_VERSION = re.compile(r"[1-9][0-9]{0,17}")
 MAX_PAGE = 1024 * 1024  # bytes of the values of one page
 
 
@@ -31,9 +33,7 @@ def put_kv(call: Call) -> Response:
         raise Problem(413, "too-large", "The value is too large", f"A value may have at most {MAX_VALUE} bytes.")
     value, condition, depth = call.request.json(), _condition(call), depth_of(call)
     try:
-        entry = kv.put(
-            call.conn, call.tenant_id, collection, key, value, condition=condition, write_id=_write_id(call), depth=depth
-        )
+        entry = kv.put(call.conn, call.actor, collection, key, value, condition=condition, write_id=_write_id(call), depth=depth)
     except KvFull as error:
         detail = f"This tenant may keep {error.limit} entries (KvEntriesPerTenant). Delete some first; nothing was stored."
         raise Problem(409, "kv-full", "There are too many entries", detail) from None
@@ -57,8 +57,8 @@ def get_kv(call: Call) -> Response:
 
 
 def delete_kv(call: Call) -> Response:
-    (collection, key), write_ids, depth = _place(call), _wanted(call).write_ids, depth_of(call)
-    if kv.delete(call.conn, call.tenant_id, collection, key, write_ids=write_ids, depth=depth):
+    (collection, key), condition, depth = _place(call), _wanted(call), depth_of(call)
+    if kv.delete(call.conn, call.actor, collection, key, condition=condition, depth=depth):
         return Response(204)
     if "if-match" in call.request.headers:
         raise preconditions.failed("The entry is not in the state that the request names, or is gone; nothing was changed.")
@@ -106,7 +106,11 @@ def _wanted(call: Call) -> KvCondition:
     tags = preconditions.if_match(call.request.headers)
     if tags is None or tags == preconditions.ANY:
         return KvCondition(must_exist=tags is not None)
-    return KvCondition(must_exist=True, write_ids=[write_id for tag in tags if (write_id := as_uuid(tag))])
+    return KvCondition(
+        must_exist=True,
+        write_ids=[write_id for tag in tags if (write_id := as_uuid(tag))],
+        versions=[int(tag) for tag in tags if _VERSION.fullmatch(tag)],
+    )
 
 
 def _write_id(call: Call) -> UUID:
@@ -132,7 +136,7 @@ def _shown(entry: KvEntry) -> dict[str, Any]:
 _IF_MATCH = {
     "name": "If-Match",
     "in": "header",
-    "description": "The ETag of the state that is meant, or `*` for any; else nothing is changed, and the answer is 412.",
+    "description": "The ETag, or the version in quotes, of the state that is meant; `*`: any. Else nothing is changed (412).",
     "schema": {"type": "string"},
 }
 _IF_NONE_MATCH = {

@@ -5,6 +5,8 @@ from uuid import UUID
 
 from psycopg import Connection, errors
 
+from tocsin.access import audit
+from tocsin.access.audit import Actor
 from tocsin.foundation.database import tenant_round_trip, tenant_transaction
 from tocsin.foundation.settings import settings
 from tocsin.store import kv_entries
@@ -27,7 +29,7 @@ class ValueTooLarge(Exception):
 
 def put(
     conn: Connection[Any],
-    tenant_id: UUID,
+    actor: Actor,
     collection: str,
     key: str,
     value: Any,
@@ -39,7 +41,7 @@ def put(
     """The entry as written; None: the condition does not hold. Raises KvFull and ValueTooLarge.
 
     The same `write_id` writes once, however often the call is repeated on other connections."""
-    limit = settings().kv_entries_per_tenant
+    tenant_id, limit = actor.tenant_id, settings().kv_entries_per_tenant
     try:
         with tenant_round_trip(conn, tenant_id):
             written = write_kv.put(
@@ -52,6 +54,7 @@ def put(
                 write_id=write_id,
                 depth=depth,
                 max_entries=limit,
+                actor=audit.columns_of(actor),
             )
     except errors.CheckViolation as error:
         match error.diag.constraint_name:
@@ -64,12 +67,12 @@ def put(
     return written.fetchone() or _written_before(conn, tenant_id, collection, key, write_id)
 
 
-def delete(
-    conn: Connection[Any], tenant_id: UUID, collection: str, key: str, *, write_ids: list[UUID] | None, depth: int
-) -> bool:
-    """False: there is no such entry, or it is in none of these states."""
-    with tenant_round_trip(conn, tenant_id):
-        gone = write_kv.delete(conn, tenant_id, collection, key, write_ids=write_ids, depth=depth)
+def delete(conn: Connection[Any], actor: Actor, collection: str, key: str, *, condition: KvCondition, depth: int) -> bool:
+    """False: there is no such entry, or it is in another state."""
+    with tenant_round_trip(conn, actor.tenant_id):
+        gone = write_kv.delete(
+            conn, actor.tenant_id, collection, key, condition=condition, depth=depth, actor=audit.columns_of(actor)
+        )
     return gone.fetchone() is not None
 
 

@@ -100,18 +100,22 @@ def change(
     """Change what is named: columns of the trigger, and under `handler` fields of its configuration, for all that share it.
     None: there is no such trigger. Raises as `register` does.
 
-    Whoever changes what is run, or when, must be allowed to do it; anybody who manages may rename it or switch it off."""
+    Whoever changes what is run, or when, must be allowed to do it, and from then on it runs as they may; anybody who manages may
+    rename it or switch it off."""
     with tenant_transaction(conn, actor.tenant_id):
         old = triggers.lock(conn, actor.tenant_id, trigger_id)
         if old is None:
             return None
-        if changes.keys() - {"name", "enabled"} or changes.get("enabled"):
+        is_other = bool(changes.keys() - {"name", "enabled"})
+        if is_other or changes.get("enabled"):
             _check_scope(old.handler_kind, principal)
         own = {name: value for name, value in changes.items() if name != "handler"}
         _check_details(old.kind, {name: own[name] for names in DETAILS.values() for name in names if name in own})
         handler = changes.get("handler")
         config = handler_configs.checked(old.handler_kind, old.handler_config | handler) if handler else old.handler_config
-        statements.update(conn, actor.tenant_id, replace(old, **own, handler_config=config))
+        runs_as = principal.key_id if is_other else old.registered_by_principal
+        changed = replace(old, **own, handler_config=config, registered_by_principal=runs_as)
+        statements.update(conn, actor.tenant_id, changed)
         new = triggers.find(conn, actor.tenant_id, trigger_id)
         assert new is not None  # noqa: S101 - it is locked
         before, after = _audited(old), _audited(new)
@@ -184,5 +188,5 @@ def _shared_kind(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> st
 def _audited(trigger: Trigger) -> dict[str, Any]:
     """What may be written down of a trigger: of its handler only which one, for a URL or an intent may hold what is secret."""
     names = ("kind", "name", "enabled", *DETAILS[trigger.kind], "retry_max_attempts", "retry_backoff", "retry_base_ms")
-    shown = {name: getattr(trigger, name) for name in (*names, "handler_kind", "handler_id")}
+    shown = {name: getattr(trigger, name) for name in (*names, "handler_kind", "handler_id", "registered_by_principal")}
     return {name: str(value) if isinstance(value, UUID) else value for name, value in shown.items()}

@@ -9,9 +9,9 @@ from psycopg import Connection
 
 from tocsin.foundation.calls import Calls
 from tocsin.foundation.settings import settings
-from tocsin.store import admin_system_events, outbox
+from tocsin.store import outbox
 from tocsin.store.rows import RunEnd, TriggerRun
-from tocsin.triggers import admit, intent_handler
+from tocsin.triggers import admit, intent_handler, loops
 from tocsin.triggers.call import call_handlers
 from tocsin.triggers.intent_handler import Sending
 from tocsin.triggers.retry import HandlerFailure, end_of
@@ -60,21 +60,8 @@ def _drop(conn: Connection[Any], run: TriggerRun, why: admit.NotRun) -> RunEnd:
     said = {"outbox_id": str(run.work.id), "trigger_id": (run.work.payload or {}).get("trigger_id"), "why": why}
     if why == "too_deep":
         log.error("triggers fire each other; this run is left out", extra=said | {"depth": run.work.trigger_depth})
-        _raise_loop(conn, run)
+        assert run.trigger  # noqa: S101  for the type checker: what is gone is not deep
+        loops.raise_for_trigger(conn, run.work.tenant_id, run.trigger.id, run.work.trigger_depth)
     else:
         log.info("a trigger is not run", extra=said)
     return RunEnd(run.work.id, "dropped")
-
-
-def _raise_loop(conn: Connection[Any], run: TriggerRun) -> None:
-    assert run.trigger  # noqa: S101  for the type checker: what is gone is not deep
-    most = settings().max_trigger_depth
-    admin_system_events.raise_once(
-        conn,
-        event_type="trigger_depth_exceeded",
-        severity="high",
-        subject=f"trigger:{run.trigger.id}",
-        tenant_id=run.work.tenant_id,
-        description=f"More than {most} triggers fired each other in a row; the trigger {run.trigger.id} was not run again.",
-        details={"trigger_id": str(run.trigger.id), "depth": run.work.trigger_depth},
-    )

@@ -44,11 +44,18 @@ def update(conn: Connection[Any], tenant_id: UUID, row: TriggerRow) -> None:
         WITH common AS (
             UPDATE triggers
             SET name = %(name)s, enabled = %(enabled)s, retry_max_attempts = %(retry_max_attempts)s,
-                retry_backoff = %(retry_backoff)s, retry_base_ms = %(retry_base_ms)s, updated_at = tocsin_now()
+                retry_backoff = %(retry_backoff)s, retry_base_ms = %(retry_base_ms)s,
+                registered_by_principal = %(registered_by_principal)s, updated_at = tocsin_now()
             WHERE tenant_id = %(tenant_id)s AND id = %(id)s
         ), handler AS (
             UPDATE trigger_handlers SET config = %(handler_config)s, updated_at = tocsin_now()
             WHERE tenant_id = %(tenant_id)s AND id = %(handler_id)s AND config <> %(handler_config)s
+            RETURNING id
+        ), sharing AS (
+            -- who changes what is run answers for all that run it
+            UPDATE triggers SET registered_by_principal = %(registered_by_principal)s, updated_at = tocsin_now()
+            FROM handler
+            WHERE triggers.tenant_id = %(tenant_id)s AND triggers.handler_id = handler.id AND triggers.id <> %(id)s
         ), kv AS (
             UPDATE kv_trigger_details SET collection_glob = %(collection_glob)s, ops = %(ops)s
             WHERE tenant_id = %(tenant_id)s AND trigger_id = %(id)s

@@ -1,4 +1,4 @@
-"""Write or delete an entry of the KV store, together with the work of the triggers that this fires."""
+"""Write or delete an entry of the KV store, together with the work of the triggers that this fires and its audit row."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,12 @@ CONSTRAINT = "kv_usage_within_bound"
 
 @dataclass(frozen=True, slots=True)
 class KvCondition:
-    """What must hold for a write to happen. `write_ids`: one of these states is the present one."""
+    """What must hold for a write to happen. `write_ids` or `versions`: one of these states is the present one."""
 
     must_exist: bool = False
     must_be_new: bool = False
     write_ids: list[UUID] | None = None
+    versions: list[int] | None = None
 
 
 def put(
@@ -33,6 +34,7 @@ def put(
     write_id: UUID,
     depth: int,
     max_entries: int,
+    actor: dict[str, Any],
 ) -> Cursor[KvEntry]:
     """Insert or update, as the database finds; no row when the condition does not hold, or this very write has happened before.
 
@@ -43,7 +45,8 @@ def put(
             UPDATE kv_entries
             SET value = %(value)s, version = version + 1, write_id = %(write_id)s, updated_at = tocsin_now()
             WHERE %(must_exist)s AND tenant_id = %(tenant_id)s AND collection = %(collection)s AND key = %(key)s
-              AND (%(write_ids)s::uuid[] IS NULL OR write_id = ANY(%(write_ids)s)) AND write_id <> %(write_id)s
+              AND (%(write_ids)s::uuid[] IS NULL OR write_id = ANY(%(write_ids)s) OR version = ANY(%(versions)s::bigint[]))
+              AND write_id <> %(write_id)s
             RETURNING collection, key, value, version, write_id, created_at, updated_at
         ), upserted AS (
             INSERT INTO kv_entries (tenant_id, collection, key, value, write_id)
@@ -72,6 +75,12 @@ def put(
                    tocsin_now(), wanted.max_attempts, wanted.retry_backoff, wanted.retry_base_ms, wanted.principal_id,
                    %(depth)s + 1
             FROM written CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, op) AS wanted
+        ), audited AS (
+            INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id, ip_address, user_agent, changes)
+            SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, CASE op WHEN 'insert' THEN 'create' ELSE op END, 'kv',
+                   collection || '/' || key, %(ip_address)s::inet, %(user_agent)s,
+                   jsonb_build_object('new', jsonb_build_object('version', version))
+            FROM written
         )
         SELECT collection, key, value::text, version, write_id, created_at, updated_at FROM written
         """,
@@ -83,15 +92,24 @@ def put(
             "must_exist": condition.must_exist,
             "must_be_new": condition.must_be_new,
             "write_ids": condition.write_ids,
+            "versions": condition.versions,
             "write_id": write_id,
             "depth": depth,
             "max_entries": max_entries,
-        },
+        }
+        | actor,
     )
 
 
 def delete(
-    conn: Connection[Any], tenant_id: UUID, collection: str, key: str, *, write_ids: list[UUID] | None, depth: int
+    conn: Connection[Any],
+    tenant_id: UUID,
+    collection: str,
+    key: str,
+    *,
+    condition: KvCondition,
+    depth: int,
+    actor: dict[str, Any],
 ) -> Cursor[tuple[int]]:
     """The version that was deleted; no row, and nothing fires, when there is none or the present state is none of these."""
     return conn.execute(
@@ -99,7 +117,7 @@ def delete(
         WITH gone AS (
             DELETE FROM kv_entries
             WHERE tenant_id = %(tenant_id)s AND collection = %(collection)s AND key = %(key)s
-              AND (%(write_ids)s::uuid[] IS NULL OR write_id = ANY(%(write_ids)s))
+              AND (%(write_ids)s::uuid[] IS NULL OR write_id = ANY(%(write_ids)s) OR version = ANY(%(versions)s::bigint[]))
             RETURNING collection, key, version
         ), counted AS (
             UPDATE kv_usage SET entries = entries - 1 WHERE tenant_id = %(tenant_id)s AND EXISTS (SELECT FROM gone)
@@ -113,8 +131,21 @@ def delete(
                    tocsin_now(), wanted.max_attempts, wanted.retry_backoff, wanted.retry_base_ms, wanted.principal_id,
                    %(depth)s + 1
             FROM gone CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, 'delete') AS wanted
+        ), audited AS (
+            INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id, ip_address, user_agent, changes)
+            SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, 'delete', 'kv', collection || '/' || key,
+                   %(ip_address)s::inet, %(user_agent)s, jsonb_build_object('old', jsonb_build_object('version', version))
+            FROM gone
         )
         SELECT version FROM gone
         """,
-        {"tenant_id": tenant_id, "collection": collection, "key": key, "write_ids": write_ids, "depth": depth},
+        {
+            "tenant_id": tenant_id,
+            "collection": collection,
+            "key": key,
+            "write_ids": condition.write_ids,
+            "versions": condition.versions,
+            "depth": depth,
+        }
+        | actor,
     )
