@@ -3,7 +3,7 @@ REVOKE SELECT, INSERT, UPDATE ON rate_limits FROM tocsin_worker;
 REVOKE UPDATE (resolution, resolved_at, resolved_by) ON dead_letters FROM tocsin_worker;
 DROP TRIGGER fire_dead_letter_triggers ON dead_letters;
 DROP FUNCTION tocsin_fire_dead_letter_triggers();
-DROP FUNCTION tocsin_matching_kv_triggers(uuid, text, text);
+DROP FUNCTION tocsin_matching_kv_triggers(uuid, text, text, text);
 DROP TABLE dead_letter_trigger_details;
 DROP TABLE kv_trigger_details;
 DROP TABLE triggers;

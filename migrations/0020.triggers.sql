@@ -87,8 +87,8 @@ CREATE FUNCTION tocsin_id_in(payload jsonb, name text) RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
 AS $$ SELECT CASE WHEN pg_input_is_valid(payload ->> name, 'uuid') THEN (payload ->> name)::uuid END $$;
 
--- The triggers that a change of a collection fires.
-CREATE FUNCTION tocsin_matching_kv_triggers(whose uuid, changed text, op text)
+-- The triggers that a change of a collection fires, if a key of the same mode registered them: what a test key does stays a test.
+CREATE FUNCTION tocsin_matching_kv_triggers(whose uuid, changed text, op text, in_mode text)
     RETURNS TABLE (
         trigger_id uuid, queue text, max_attempts smallint, retry_backoff text, retry_base_ms integer, principal_id uuid)
     LANGUAGE sql STABLE PARALLEL SAFE
@@ -98,6 +98,7 @@ AS $$
     FROM triggers
     JOIN kv_trigger_details AS wanted ON wanted.trigger_id = triggers.id
     JOIN trigger_handlers AS handler ON handler.id = triggers.handler_id
+    JOIN api_keys AS registrar ON registrar.id = triggers.registered_by_principal AND registrar.mode = in_mode
     WHERE triggers.tenant_id = whose AND triggers.kind = 'kv' AND triggers.enabled
       AND tocsin_glob_matches(wanted.collection_glob, changed) AND (wanted.ops = '{}' OR op = ANY(wanted.ops))
 $$;
@@ -105,11 +106,21 @@ $$;
 -- Whose run it was, for filters and replays. (No foreign key: the letter outlives the trigger.)
 ALTER TABLE dead_letters ADD COLUMN trigger_id uuid, ADD COLUMN handler_id uuid;
 
--- Whatever writes a dead letter, in whichever statement, fires the triggers that wait for it.
+-- Whatever writes a dead letter, in whichever statement, fires the triggers that wait for it; those of its own mode, as above.
 CREATE FUNCTION tocsin_fire_dead_letter_triggers() RETURNS trigger
     LANGUAGE plpgsql
 AS $$
+DECLARE
+    in_mode text;
 BEGIN
+    IF NOT EXISTS (SELECT FROM triggers WHERE tenant_id = NEW.tenant_id AND kind = 'dead_letter' AND enabled) THEN
+        RETURN NULL;
+    END IF;
+    in_mode := COALESCE(
+        (SELECT mode FROM records WHERE tenant_id = NEW.tenant_id AND notification_id = NEW.notification_id),
+        (SELECT mode FROM domain_events WHERE tenant_id = NEW.tenant_id AND notification_id = NEW.notification_id LIMIT 1),
+        (SELECT mode FROM api_keys WHERE tenant_id = NEW.tenant_id AND id = NEW.principal_id),
+        'live');
     INSERT INTO outbox (
         id, tenant_id, source_kind, queue, payload, due_at, max_attempts, retry_backoff, retry_base_ms, principal_id,
         trigger_depth)
@@ -119,6 +130,7 @@ BEGIN
     FROM triggers
     JOIN dead_letter_trigger_details AS wanted ON wanted.trigger_id = triggers.id
     JOIN trigger_handlers AS handler ON handler.id = triggers.handler_id
+    JOIN api_keys AS registrar ON registrar.id = triggers.registered_by_principal AND registrar.mode = in_mode
     WHERE triggers.tenant_id = NEW.tenant_id AND triggers.kind = 'dead_letter' AND triggers.enabled
       AND (wanted.source_filter = NEW.source_kind) IS NOT FALSE
       AND (wanted.trigger_id_filter IS NULL OR wanted.trigger_id_filter = NEW.trigger_id)

@@ -62,10 +62,10 @@ class Triggers:
 
     def put(self, key: str = "A-17", value: Any = None, *, collection: str = "stock", depth: int = 0) -> None:
         value = {"left": 3} if value is None else value
-        kv.put(self.world.app, ACTOR, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth)
+        kv.put(self.world.app, ACTOR, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth, mode="live")
 
     def delete(self, key: str, *, collection: str = "stock") -> None:
-        kv.delete(self.world.app, ACTOR, collection, key, condition=KvCondition(), depth=0)
+        kv.delete(self.world.app, ACTOR, collection, key, condition=KvCondition(), depth=0, mode="live")
 
     def run(self, times: int = 1) -> None:
         for _ in range(times):

@@ -30,7 +30,15 @@ def keep(
     """Put a value through the real use case."""
     actor = Actor(tenant, "key:test")
     return kv.put(
-        conn or world.app, actor, collection, key, value, condition=condition, write_id=write_id or uuid7(), depth=depth
+        conn or world.app,
+        actor,
+        collection,
+        key,
+        value,
+        condition=condition,
+        write_id=write_id or uuid7(),
+        depth=depth,
+        mode="live",
     )
 
 

@@ -299,12 +299,17 @@ def test_another_tenants_depth_is_refused_and_changes_nothing(world: World, api:
     assert api.get(PLACE).json["value"] == 1
 
 
-def test_what_a_test_key_writes_fires_too_as_the_page_warns(world: World, api: Api) -> None:
-    add_trigger(world)
+def test_what_a_test_key_writes_fires_what_test_keys_registered_and_nothing_else(world: World, api: Api) -> None:
+    live = add_trigger(world)
+    key = world.add_key("data", mode="test")
+    test = add_trigger(world)  # registered by the newest key
 
-    api.put(PLACE, 1, key=world.add_key("data", mode="test"))
+    api.put(PLACE, 1, key=key)
+    api.delete(PLACE, key=key)
+    assert [run["payload"]["trigger_id"] for run in runs(world)] == [str(test)] * 2
+    api.put(PLACE, 1)
 
-    assert len(runs(world)) == 1
+    assert [run["payload"]["trigger_id"] for run in runs(world)][2:] == [str(live)]
 
 
 def test_no_word_of_a_value_is_ever_logged(

@@ -25,7 +25,7 @@ GLOBS: dict[str, set[str]] = {
 
 def _matching(world: World, collection: str, op: str, tenant: object = TENANT) -> list[str]:
     rows = world.rows(
-        "SELECT trigger_id FROM tocsin_matching_kv_triggers(%(tenant)s, %(collection)s, %(op)s)",
+        "SELECT trigger_id FROM tocsin_matching_kv_triggers(%(tenant)s, %(collection)s, %(op)s, 'live')",
         tenant=tenant,
         collection=collection,
         op=op,

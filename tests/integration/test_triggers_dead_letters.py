@@ -10,7 +10,8 @@ import pytest
 
 from tests.claiming import claim
 from tests.trigger_runs import Triggers, calling, server, telling_alice
-from tests.world import OTHER_TENANT, World
+from tests.triggers import add_trigger, runs
+from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store.triggers import Trigger
@@ -232,3 +233,20 @@ def _poison(world: World, triggers: Triggers) -> None:
         claim(world.worker, [row["id"]])
         world.pass_time(timedelta(minutes=2))
     triggers.run()
+
+
+@pytest.mark.parametrize("mode", ["live", "test"])
+def test_a_letter_fires_what_keys_of_its_own_mode_registered(world: World, mode: str) -> None:
+    live = add_trigger(world, None)
+    world.add_key("send", mode="test")
+    test = add_trigger(world, None)  # registered by the newest key
+    asked = world.accept(mode=mode)
+
+    world.admin.execute(
+        """INSERT INTO dead_letters (id, tenant_id, source_kind, outbox_id, notification_id, final_attempt_count, max_attempts,
+                                     failure_classification, failure_message, created_at)
+           VALUES (tocsin_uuid7(), %s, 'plan', tocsin_uuid7(), %s, 1, 1, 'poison', '', tocsin_now())""",
+        [TENANT, asked.notification_id],
+    )
+
+    assert [run["payload"]["trigger_id"] for run in runs(world)] == [str(live if mode == "live" else test)]

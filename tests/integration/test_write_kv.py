@@ -31,16 +31,16 @@ def _found(conn: Connection[Any], key: str = "A-17") -> KvEntry | None:
         return kv_entries.find(conn, TENANT, "orders", key)
 
 
-def _delete(world: World, key: str = "A-17", *, conn: Any = None, depth: int = 0) -> bool:
-    return kv.delete(conn or world.app, ACTOR, "orders", key, condition=KvCondition(), depth=depth)
+def _delete(world: World, key: str = "A-17", *, conn: Any = None, depth: int = 0, condition: KvCondition = FREELY) -> bool:
+    return kv.delete(conn or world.app, ACTOR, "orders", key, condition=condition, depth=depth, mode="live")
 
 
 def test_a_version_names_a_state_as_its_tag_does(world: World) -> None:
     keep(world)
     assert keep(world, condition=KvCondition(must_exist=True, write_ids=[], versions=[2])) is None
     assert keep(world, condition=KvCondition(must_exist=True, write_ids=[], versions=[1])) is not None
-    assert not kv.delete(world.app, ACTOR, "orders", "A-17", condition=KvCondition(True, write_ids=[], versions=[1]), depth=0)
-    assert kv.delete(world.app, ACTOR, "orders", "A-17", condition=KvCondition(True, write_ids=[], versions=[2]), depth=0)
+    assert not _delete(world, condition=KvCondition(True, write_ids=[], versions=[1]))
+    assert _delete(world, condition=KvCondition(True, write_ids=[], versions=[2]))
 
 
 def test_each_change_and_nothing_else_is_in_the_audit_log_without_its_value(world: World) -> None:
@@ -255,7 +255,9 @@ def test_a_condition_that_does_not_hold_fires_nothing_and_counts_nothing(world: 
     assert keep(world, condition=KvCondition(must_exist=True, write_ids=[uuid4()])) is None
     assert keep(world, condition=KvCondition(must_exist=True, write_ids=[])) is None
     assert keep(world, "B-18", condition=KvCondition(must_exist=True)) is None
-    assert not kv.delete(world.app, ACTOR, "orders", "A-17", condition=KvCondition(must_exist=True, write_ids=[uuid4()]), depth=0)
+    assert not kv.delete(
+        world.app, ACTOR, "orders", "A-17", condition=KvCondition(must_exist=True, write_ids=[uuid4()]), depth=0, mode="live"
+    )
 
     assert (_found(world.app), runs(world), _entries_counted(world)) == (entry, before, 1)
 

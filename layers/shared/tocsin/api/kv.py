@@ -33,7 +33,17 @@ def put_kv(call: Call) -> Response:
         raise Problem(413, "too-large", "The value is too large", f"A value may have at most {MAX_VALUE} bytes.")
     value, condition, depth = call.request.json(), _condition(call), depth_of(call)
     try:
-        entry = kv.put(call.conn, call.actor, collection, key, value, condition=condition, write_id=_write_id(call), depth=depth)
+        entry = kv.put(
+            call.conn,
+            call.actor,
+            collection,
+            key,
+            value,
+            condition=condition,
+            write_id=_write_id(call),
+            depth=depth,
+            mode=call.principal.mode,
+        )
     except KvFull as error:
         detail = f"This tenant may keep {error.limit} entries (KvEntriesPerTenant). Delete some first; nothing was stored."
         raise Problem(409, "kv-full", "There are too many entries", detail) from None
@@ -58,7 +68,7 @@ def get_kv(call: Call) -> Response:
 
 def delete_kv(call: Call) -> Response:
     (collection, key), condition, depth = _place(call), _wanted(call), depth_of(call)
-    if kv.delete(call.conn, call.actor, collection, key, condition=condition, depth=depth):
+    if kv.delete(call.conn, call.actor, collection, key, condition=condition, depth=depth, mode=call.principal.mode):
         return Response(204)
     if "if-match" in call.request.headers:
         raise preconditions.failed("The entry is not in the state that the request names, or is gone; nothing was changed.")

@@ -37,8 +37,10 @@ def put(
     condition: KvCondition,
     write_id: UUID,
     depth: int,
+    mode: str,
 ) -> KvEntry | None:
-    """The entry as written; None: the condition does not hold. Raises KvFull and ValueTooLarge.
+    """The entry as written; None: the condition does not hold. Raises KvFull and ValueTooLarge. It fires triggers that a key of
+    this mode registered.
 
     The same `write_id` writes once, however often the call is repeated on other connections."""
     tenant_id, limit = actor.tenant_id, settings().kv_entries_per_tenant
@@ -53,6 +55,7 @@ def put(
                 condition=condition,
                 write_id=write_id,
                 depth=depth,
+                mode=mode,
                 max_entries=limit,
                 actor=audit.columns_of(actor),
             )
@@ -67,11 +70,13 @@ def put(
     return written.fetchone() or _written_before(conn, tenant_id, collection, key, write_id)
 
 
-def delete(conn: Connection[Any], actor: Actor, collection: str, key: str, *, condition: KvCondition, depth: int) -> bool:
+def delete(
+    conn: Connection[Any], actor: Actor, collection: str, key: str, *, condition: KvCondition, depth: int, mode: str
+) -> bool:
     """False: there is no such entry, or it is in another state."""
     with tenant_round_trip(conn, actor.tenant_id):
         gone = write_kv.delete(
-            conn, actor.tenant_id, collection, key, condition=condition, depth=depth, actor=audit.columns_of(actor)
+            conn, actor.tenant_id, collection, key, condition=condition, depth=depth, mode=mode, actor=audit.columns_of(actor)
         )
     return gone.fetchone() is not None
 

@@ -33,6 +33,7 @@ def put(
     condition: KvCondition,
     write_id: UUID,
     depth: int,
+    mode: str,
     max_entries: int,
     actor: dict[str, Any],
 ) -> Cursor[KvEntry]:
@@ -74,7 +75,7 @@ def put(
                                       'value', value, 'version', version),
                    tocsin_now(), wanted.max_attempts, wanted.retry_backoff, wanted.retry_base_ms, wanted.principal_id,
                    %(depth)s + 1
-            FROM written CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, op) AS wanted
+            FROM written CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, op, %(mode)s) AS wanted
         ), audited AS (
             INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id, ip_address, user_agent, changes)
             SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, CASE op WHEN 'insert' THEN 'create' ELSE op END, 'kv',
@@ -95,6 +96,7 @@ def put(
             "versions": condition.versions,
             "write_id": write_id,
             "depth": depth,
+            "mode": mode,
             "max_entries": max_entries,
         }
         | actor,
@@ -109,6 +111,7 @@ def delete(
     *,
     condition: KvCondition,
     depth: int,
+    mode: str,
     actor: dict[str, Any],
 ) -> Cursor[tuple[int]]:
     """The version that was deleted; no row, and nothing fires, when there is none or the present state is none of these."""
@@ -130,7 +133,7 @@ def delete(
                                       'value', NULL, 'version', version),
                    tocsin_now(), wanted.max_attempts, wanted.retry_backoff, wanted.retry_base_ms, wanted.principal_id,
                    %(depth)s + 1
-            FROM gone CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, 'delete') AS wanted
+            FROM gone CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, 'delete', %(mode)s) AS wanted
         ), audited AS (
             INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id, ip_address, user_agent, changes)
             SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, 'delete', 'kv', collection || '/' || key,
@@ -146,6 +149,7 @@ def delete(
             "write_ids": condition.write_ids,
             "versions": condition.versions,
             "depth": depth,
+            "mode": mode,
         }
         | actor,
     )
