@@ -29,8 +29,7 @@ CREATE TABLE webhooks (
 COMMENT ON COLUMN webhooks.modes IS 'whose ends it hears of: those of live keys, of test keys, or of both';
 COMMENT ON COLUMN webhooks.failing_since IS 'the first failure since the last success; five days of nothing else disable the hook';
 COMMENT ON COLUMN webhooks.created_by IS 'the API key that made it';
--- telling: who wants to hear
-CREATE INDEX webhooks_active_idx ON webhooks (tenant_id) WHERE is_active;
+-- telling: who of the tenant's few wants to hear; and their list
 CREATE INDEX webhooks_listing_idx ON webhooks (tenant_id, id);
 
 -- One row per event and hook, written by the statement that made the event happen. While it is pending, outbox work of the same id

@@ -17,9 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 CHILD = """
 import sys
 import psycopg
+from tests.links import know_the_secrets
 from tests.webhooks import webhook_worker
 from tocsin.foundation import encryption
 from tocsin.outbox.dispatch import dispatch
+know_the_secrets()
 encryption.unseal = lambda *_, **__: sys.argv[2]  # its parent's KMS is not there for it
 dispatch(psycopg.connect(sys.argv[1], autocommit=True), [], webhook_worker())
 """

@@ -21,7 +21,9 @@ from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.cancel import cancel
+from tocsin.store.flow.settle_runs import settle_runs
 from tocsin.store.flow.settle_webhooks import WebhookSettlement, settle_webhooks
+from tocsin.store.rows import RunEnd
 
 MINUTE = timedelta(minutes=1)
 PAST_LEASE = LEASE + timedelta(seconds=1)
@@ -88,6 +90,7 @@ CANCEL = "flow/cancel.cancel_unsent UPDATE routes"
 FEEDBACK = "routes.raise_feedback UPDATE routes"
 BURY = "flow/bury.bury INSERT dead_letters"
 HOOK_DEAD = "flow/settle_webhooks.settle_webhooks INSERT dead_letters"
+RUN_DEAD = "flow/settle_runs.settle_runs INSERT dead_letters"
 SET_ASIDE = "flow/set_aside.set_aside INSERT dead_letters"
 
 
@@ -398,6 +401,16 @@ def hook_that_never_answered(world: World) -> list[Said]:
     failed = WebhookSettlement(work.id, token, "failed", error="timeout", failure_message="no answer", recovery_hint="mend it")
     settle_webhooks(world.worker, [failed])
     return said
+
+
+@ending(RUN_DEAD, None, letters=1)
+def run_that_kept_failing(world: World) -> list[Said]:
+    """A trigger's run is no notification."""
+    token = uuid4()
+    (work,) = claim(world.worker, [put(world, "trigger", "trigger")], token=token)
+    failed = RunEnd(work.id, "failed", classification="exhausted", message="no answer", hint="mend it")
+    settle_runs(world.worker, [(failed, token)])
+    return []
 
 
 def set_an_event_aside(world: World, mode: str) -> list[Said]:

@@ -177,7 +177,6 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
             "webhooks_listing_idx",
         },
     ),
-    "an end that hooks may hear of": ("tocsin_worker", _deliver_on_a_thread, {"webhooks_active_idx"}),
     "a notification's timeline": (
         "tocsin_app",
         lambda world, conn: provider_events.list_of(conn, TENANT, UUID(int=1), limit=10),

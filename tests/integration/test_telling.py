@@ -115,7 +115,8 @@ def _check_transactions(world: World, rows: list[dict[str, Any]]) -> None:
         if row := last.get((route["notification_id"], route["route_id"])):
             assert (row["txid"], row["created_at"]) == (route["txid"], route["updated_at"])
     for letter in world.rows(
-        "SELECT notification_id::text, xmin::text AS txid FROM dead_letters WHERE route_id IS NULL AND source_kind <> 'webhook'"
+        """SELECT notification_id::text, xmin::text AS txid FROM dead_letters
+           WHERE route_id IS NULL AND source_kind NOT IN ('webhook', 'trigger')"""
     ):
         assert last[letter["notification_id"], None]["txid"] == letter["txid"]
 
