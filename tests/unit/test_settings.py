@@ -1,10 +1,14 @@
 """Settings: what names a resource has no default, what is missing is said when it is read, what is out of bounds at once."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 
+from tests.unit.source import ROOT
 from tocsin.foundation.settings import InvalidSetting, MissingSetting, Settings, settings
 
 
@@ -122,3 +126,14 @@ def test_the_functions_that_triggers_may_invoke_are_a_list(given: str, read: lis
 
 def test_nothing_private_is_called_unless_somebody_says_so() -> None:
     assert Settings().allow_private_destinations is False
+
+
+@pytest.mark.parametrize("door", ["data", "dispatch", "retention", "triggers", "wait", "webhooks"])
+def test_a_function_with_a_value_that_cannot_be_used_does_not_start(door: str) -> None:
+    folders = [ROOT / "functions" / door, ROOT / "layers" / "shared"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders)), "MAX_TRIGGER_DEPTH": "99"}
+
+    started = subprocess.run([sys.executable, "-c", "import app"], env=environment, capture_output=True, text=True, check=False)
+
+    assert started.returncode != 0
+    assert "MAX_TRIGGER_DEPTH: Input should be less than or equal to 32" in started.stderr.splitlines()[-1]

@@ -146,8 +146,15 @@ class Settings(BaseModel):
 
 @cache
 def settings() -> Settings:
+    return _read()
+
+
+def _read() -> Settings:
     given = {name: os.environ[name.upper()] for name in Settings.model_fields if os.environ.get(name.upper())}
     try:
         return Settings.model_validate(given)
     except ValidationError as error:
         raise InvalidSetting({str(one["loc"][0]): one["msg"] for one in error.errors()}) from None  # it quotes what was given
+
+
+_read()  # a value that cannot be used is told when a function starts, not by its first request
