@@ -106,7 +106,8 @@ $$;
 -- Whose run it was, for filters and replays. (No foreign key: the letter outlives the trigger.)
 ALTER TABLE dead_letters ADD COLUMN trigger_id uuid, ADD COLUMN handler_id uuid;
 
--- Whatever writes a dead letter, in whichever statement, fires the triggers that wait for it; those of its own mode, as above.
+-- Whatever writes a dead letter, in whichever statement, fires the triggers that wait for it; those of its own mode, as above. What
+-- such a trigger itself has sent (its key begins so, and no producer's own is as deep) fires none: one letter never becomes many.
 CREATE FUNCTION tocsin_fire_dead_letter_triggers() RETURNS trigger
     LANGUAGE plpgsql
 AS $$
@@ -116,10 +117,18 @@ BEGIN
     IF NOT EXISTS (SELECT FROM triggers WHERE tenant_id = NEW.tenant_id AND kind = 'dead_letter' AND enabled) THEN
         RETURN NULL;
     END IF;
+    IF EXISTS (
+        SELECT FROM records
+        WHERE tenant_id = NEW.tenant_id AND notification_id = NEW.notification_id AND idempotency_key LIKE 'letter:%'
+          AND trigger_depth > 0
+    ) THEN
+        RETURN NULL;
+    END IF;
     in_mode := COALESCE(
         (SELECT mode FROM records WHERE tenant_id = NEW.tenant_id AND notification_id = NEW.notification_id),
         (SELECT mode FROM domain_events WHERE tenant_id = NEW.tenant_id AND notification_id = NEW.notification_id LIMIT 1),
         (SELECT mode FROM api_keys WHERE tenant_id = NEW.tenant_id AND id = NEW.principal_id),
+        (SELECT payload -> 'data' ->> 'mode' FROM webhook_deliveries WHERE tenant_id = NEW.tenant_id AND id = NEW.outbox_id),
         'live');
     INSERT INTO outbox (
         id, tenant_id, source_kind, queue, payload, due_at, max_attempts, retry_backoff, retry_base_ms, principal_id,

@@ -43,7 +43,9 @@ class Triggers:
         signing_secrets.forget()
 
     def key(self, *scopes: str, tenant: UUID = TENANT, **fields: Any) -> Principal:
-        found = authenticate(self.world.app, self.world.add_key(*(scopes or ("send", "manage", "data")), tenant=tenant, **fields))
+        found = authenticate(
+            self.world.app, self.world.add_key(*(scopes or ("send", "manage", "data", "operate")), tenant=tenant, **fields)
+        )
         assert found is not None
         return found
 
@@ -60,9 +62,9 @@ class Triggers:
             self.signs[made.trigger.handler_id] = made.secret
         return made.trigger
 
-    def put(self, key: str = "A-17", value: Any = None, *, collection: str = "stock", depth: int = 0) -> None:
+    def put(self, key: str = "A-17", value: Any = None, *, collection: str = "stock", depth: int = 0, mode: str = "live") -> None:
         value = {"left": 3} if value is None else value
-        kv.put(self.world.app, ACTOR, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth, mode="live")
+        kv.put(self.world.app, ACTOR, collection, key, value, condition=KvCondition(), write_id=uuid7(), depth=depth, mode=mode)
 
     def delete(self, key: str, *, collection: str = "stock") -> None:
         kv.delete(self.world.app, ACTOR, collection, key, condition=KvCondition(), depth=0, mode="live")

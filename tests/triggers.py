@@ -66,7 +66,7 @@ def add_trigger(
     """A trigger of the kind kv; without a glob one of the kind dead_letter that wants every letter."""
     handler_id = handler if isinstance(handler, UUID) else add_handler(world, handler, tenant=tenant)
     if not world.rows("SELECT FROM api_keys WHERE tenant_id = %(tenant)s", tenant=tenant):
-        world.add_key("manage", "send", tenant=tenant)
+        world.add_key("manage", "send", "data", "operate", tenant=tenant)
     trigger_id, kind = uuid7(), "dead_letter" if glob is None else "kv"
     world.admin.execute(
         """INSERT INTO triggers (id, tenant_id, handler_id, kind, enabled, retry_max_attempts, retry_backoff, retry_base_ms,

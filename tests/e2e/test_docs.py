@@ -53,6 +53,10 @@ def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tm
     assert (row["title"], row["reason"]) == ("Bob commented on A-17", "mention")
 
 
+# page: what its sessions are refused on purpose, and nothing else
+REFUSED = {"docs/kv.md": {"412"}, "docs/triggers.md": set(), "docs/webhooks.md": set(), "docs/synchronous.md": set()}
+
+
 @pytest.mark.parametrize(
     "page",
     [
@@ -78,6 +82,8 @@ def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: Running
 
     assert found
     assert not any(f'"status":{digit}' in one for one in said for digit in ("404", "409", "5"))
+    if page in REFUSED:
+        assert {one for text in said for one in re.findall(r'"status":(4\d\d)', text)} == REFUSED[page]
 
 
 def test_a_value_that_changes_is_told_as_the_page_of_triggers_says(running_stack: RunningStack, tmp_path: Path) -> None:

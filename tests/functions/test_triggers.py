@@ -265,13 +265,35 @@ def test_the_retry_policy_is_copied_when_it_is_made_and_an_override_stands_besid
 
 
 def test_a_key_registers_only_what_it_may_do_itself(world: World, api: Api) -> None:
-    manager = world.add_key("manage")
+    keeper = world.add_key("manage", "data")
 
     for handler, status in ((BY_INTENT, 403), (BY_LAMBDA, 201), (BY_WEBHOOK, 201)):
-        assert api.post(TRIGGERS, KV | {"handler": handler}, key=manager).status == status
+        assert api.post(TRIGGERS, KV | {"handler": handler}, key=keeper).status == status
     shared = _made(api, KV)["handler"]["id"]
-    problem = assert_problem(api.post(TRIGGERS, KV | {"handler": {"id": shared}}, key=manager), 403, "forbidden")
+    problem = assert_problem(api.post(TRIGGERS, KV | {"handler": {"id": shared}}, key=keeper), 403, "forbidden")
     assert "`send`" in problem["detail"]
+
+
+@pytest.mark.parametrize(("kind", "scope"), [("kv", "data"), ("dead_letter", "operate")])
+def test_a_trigger_hears_only_what_its_key_may_read(world: World, api: Api, kind: str, scope: str) -> None:
+    wanted = {"kind": kind, "handler": BY_WEBHOOK} | ({"collection_glob": "*"} if kind == "kv" else {})
+    without = world.add_key(*(one for one in SCOPES if one != scope))
+
+    problem = assert_problem(api.post(TRIGGERS, wanted, key=without), 403, "forbidden")
+
+    assert f"`{scope}`" in problem["detail"]
+    assert api.post(TRIGGERS, wanted, key=world.add_key("manage", scope)).status == 201
+
+
+def test_a_key_of_the_other_mode_changes_nothing_that_is_run(world: World, api: Api) -> None:
+    place = f"{TRIGGERS}/{_made(api, KV)['id']}"
+    test = world.add_key(*SCOPES, mode="test")
+
+    assert_problem(api.patch(place, {"handler": {"intent": intent()}}, key=test), 409, "other-mode")
+    assert_problem(api.patch(place, {"collection_glob": "*"}, key=test), 409, "other-mode")
+    shared = api.get(place).json["handler"]["id"]
+    assert_problem(api.post(TRIGGERS, KV | {"handler": {"id": shared}}, key=test), 409, "other-mode")
+    assert api.patch(place, {"enabled": False}, key=test).status == 200
 
 
 def test_who_may_not_send_may_switch_off_what_sends_but_not_change_it(world: World, api: Api) -> None:
@@ -436,16 +458,16 @@ def test_whoever_changes_what_is_run_is_who_it_runs_as_from_then_on(world: World
 
     renamed = other.patch(path, {"name": "n", "enabled": True}).json
     assert renamed["registered_by"] == made["registered_by"]
-    changed = other.patch(path, {"handler": {"intent": intent()}}).json
+    changed = other.patch(path, {"retry": {"max_attempts": 2}}).json
 
     keys = [str(row["id"]) for row in world.rows("SELECT id FROM api_keys ORDER BY created_at, id")]
     (theirs,) = [key for key in keys if key != made["registered_by"]]
     assert changed["registered_by"] == theirs
-    shared = api.get(f"{TRIGGERS}/{sharing['id']}").json
-    assert shared["registered_by"] in (theirs, made["registered_by"])
+    assert api.get(f"{TRIGGERS}/{sharing['id']}").json["registered_by"] == made["registered_by"], "the handler is as it was"
     other.patch(path, {"handler": {"intent": intent() | {"type": "another"}}})
     assert api.get(f"{TRIGGERS}/{sharing['id']}").json["registered_by"] == theirs
-    assert _audit(world)[-1]["actor"] == f"key:{theirs}"
+    changes = [(row["resource_id"], row["actor"]) for row in _audit(world)[-2:]]
+    assert changes == [(made["id"], f"key:{theirs}"), (sharing["id"], f"key:{theirs}")]
 
 
 def test_every_change_is_in_the_audit_log_with_what_was_before(world: World, api: Api) -> None:

@@ -66,7 +66,7 @@ def put_a_page(world: World) -> None:
 
 
 def put_a_run(world: World) -> None:
-    key = world.add_key("send")
+    key = world.add_key("send", "data")
     handler, trigger = uuid7(), uuid7()
     intent = {"type": "t", "audience": {"kind": "users", "user_ids": ["alice"]}, "payload": {"title": "{{ event.key }}"}}
     world.admin.execute(

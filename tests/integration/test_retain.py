@@ -10,6 +10,8 @@ from psycopg.types.json import Jsonb
 
 from tests.events import choose, fan_out_all, happen, prefer, watch
 from tests.integration.forgetting import AGES, DAY, RULES, apply, make_dead_letter, make_inbox_row
+from tests.listening import listen
+from tests.webhooks import carry_out
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 
@@ -239,3 +241,18 @@ def test_an_installation_decides_how_long_dead_letters_are_kept(world: World, re
     apply(world, ages=ages)
 
     assert (kept, world.count("dead_letters")) == (1, 0)
+
+
+def test_a_record_stays_while_a_hook_is_still_to_hear_of_it(world: World) -> None:
+    listen(world)
+    world.add_user()
+    world.accept()
+    carry_out(world)
+    world.pass_time(400 * DAY)
+
+    apply(world)
+    assert (world.count("records"), world.count("webhook_deliveries")) == (1, 1)
+    world.admin.execute("UPDATE webhook_deliveries SET status = 'failed', next_retry_at = NULL")
+    apply(world)
+
+    assert (world.count("records"), world.count("webhook_deliveries")) == (0, 0)

@@ -9,11 +9,14 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.claiming import claim
+from tests.listening import listen
 from tests.trigger_runs import Triggers, calling, server, telling_alice
 from tests.triggers import add_trigger, runs
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.outbox.dispatch import dispatch
+from tocsin.store.flow.bury import bury
+from tocsin.store.rows import Buried
 from tocsin.store.triggers import Trigger
 
 REFUSED = Failure(FailureClass.PERMANENT, "MessageRejected", "Address blacklisted.")
@@ -250,3 +253,36 @@ def test_a_letter_fires_what_keys_of_its_own_mode_registered(world: World, mode:
     )
 
     assert [run["payload"]["trigger_id"] for run in runs(world)] == [str(live if mode == "live" else test)]
+
+
+def test_a_buried_webhook_keeps_what_it_was_about_and_its_mode(world: World) -> None:
+    listen(world, modes=("test", "live"))
+    live = add_trigger(world, None)
+    world.add_key("send", mode="test")
+    test = add_trigger(world, None)
+    asked = world.accept(mode="test")
+    for queue in ("plan", "email"):
+        dispatch(world.worker, world.due(), replace(world.worker_policy(), queue=queue))
+    delivery_id = world.one("SELECT id FROM webhook_deliveries LIMIT 1")
+    token = uuid4()
+    claim(world.worker, [delivery_id], token=token)
+
+    bury(world.worker, [Buried(delivery_id, "poison", "it ended three workers", "")], lease_token=token)
+
+    (found,) = world.dead_letters()
+    assert (found["notification_id"], found["payload"]["delivery_id"]) == (asked.notification_id, str(delivery_id))
+    fired = {run["payload"]["trigger_id"] for run in runs(world)}
+    assert (str(test) in fired, str(live) in fired) == (True, False)
+
+
+def test_a_run_that_a_key_of_one_mode_fired_is_not_run_by_one_of_the_other(world: World, triggers: Triggers) -> None:
+    key = triggers.key()
+    triggers.register("kv", telling_alice(), key=key)
+    triggers.put()
+    other = triggers.key(mode="test")
+    world.admin.execute("UPDATE triggers SET registered_by_principal = %s", [other.key_id])
+
+    triggers.run()
+
+    (found,) = world.dead_letters()
+    assert found["failure_classification"] == "principal_revoked"

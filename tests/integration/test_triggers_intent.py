@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.trigger_runs import TELL_ALICE, Triggers, telling_alice
+from tests.trigger_runs import TELL_ALICE, Triggers, calling, telling_alice
 from tests.world import World
 from tocsin.access import rate_limits
 from tocsin.triggers import run
@@ -32,10 +32,10 @@ def test_a_change_is_told_in_the_words_of_the_trigger(world: World, triggers: Tr
 
 def test_it_is_sent_by_the_key_that_registered_it_in_its_mode_and_name(world: World, triggers: Triggers) -> None:
     world.add_user()
-    key = triggers.key("send", "manage", mode="test", producer="stockroom")
+    key = triggers.key("send", "data", mode="test", producer="stockroom")
     triggers.register("kv", telling_alice(), key=key)
 
-    triggers.put()
+    triggers.put(mode="test")
     triggers.run(2)
 
     (record,) = records(world)
@@ -115,11 +115,11 @@ def test_what_is_no_good_intent_is_a_dead_letter_at_once(
     assert world.count("outbox") == 0
 
 
-def test_above_the_keys_own_limit_it_is_tried_again_by_the_triggers_policy(world: World, triggers: Triggers) -> None:
+def test_above_the_keys_own_limit_it_waits_for_the_next_minute_and_uses_no_try(world: World, triggers: Triggers) -> None:
     world.add_user()
     key = triggers.key()
     world.admin.execute(ONE_A_MINUTE, [key.key_id])
-    triggers.register("kv", telling_alice(), key=key, retry={"backoff": "constant", "base_ms": 90_000})
+    triggers.register("kv", telling_alice(), key=key, retry={"max_attempts": 1})
     triggers.put("A-17")
     triggers.put("B-4")
 
@@ -127,8 +127,8 @@ def test_above_the_keys_own_limit_it_is_tried_again_by_the_triggers_policy(world
 
     assert len(records(world)) == 1
     (again,) = triggers.waiting()
-    assert (again["attempt_count"], again["claim_count"], again["lease_token"]) == (1, 0, None)
-    triggers.later(seconds=91)
+    assert (again["attempt_count"], again["claim_count"], again["lease_token"]) == (0, 0, None)
+    triggers.later(seconds=61)
     rate_limits._exhausted.clear()
     triggers.run(2)
     assert sorted(mail.content.title for mail in world.email.accepted) == ["A-17", "B-4"]
@@ -150,6 +150,19 @@ def test_what_takes_too_long_is_given_back_and_run_by_the_next(
 
     assert [(one["claim_count"], one["lease_token"], one["attempt_count"]) for one in left] == [(0, None, 0)] * 2
     assert (len(records(world)), triggers.waiting()) == (3, [])
+
+
+@pytest.mark.parametrize("loss", ["revoked", "expired", "scope"])
+def test_nobody_hears_of_values_by_a_key_that_has_lost_its_rights(loss: str, world: World, triggers: Triggers) -> None:
+    key = triggers.key()
+    triggers.register("kv", calling("http://127.0.0.1:9"), key=key)
+    triggers.put()
+    lose(world, key.key_id, loss)
+
+    triggers.run()
+
+    (letter,) = world.dead_letters()
+    assert (letter["failure_classification"], letter["final_attempt_count"]) == ("principal_revoked", 0)
 
 
 @pytest.mark.parametrize("loss", ["revoked", "expired", "scope"])
@@ -175,7 +188,7 @@ def test_rights_are_looked_at_when_it_runs_not_when_it_fires(world: World, trigg
     triggers.register("kv", telling_alice(audience={"kind": "users", "user_ids": ["alice"]}), key=key)
     lose(world, key.key_id, "scope")
     triggers.put()
-    world.admin.execute("UPDATE api_keys SET scopes = '{send}' WHERE id = %s", [key.key_id])
+    world.admin.execute("UPDATE api_keys SET scopes = '{send,data}' WHERE id = %s", [key.key_id])
 
     triggers.run(2)
 
@@ -230,16 +243,7 @@ def test_a_trigger_that_is_switched_off_or_gone_stops_at_once(how: str, world: W
 def test_tries_are_exactly_as_far_apart_as_the_trigger_says(
     backoff: str, delays: list[int], world: World, triggers: Triggers
 ) -> None:
-    key = triggers.key()
-    world.admin.execute("UPDATE api_keys SET rate_limit = 1 WHERE id = %s", [key.key_id])
-    world.add_user()
-    triggers.register("kv", telling_alice(), key=key, retry={"max_attempts": 4, "backoff": backoff, "base_ms": 2_000})
-    world.admin.execute(
-        "INSERT INTO rate_limits (tenant_id, subject, limit_type, window_start, request_count, max_count)"
-        " SELECT %s, %s, 'intents', date_trunc('minute', tocsin_now()) + n * interval '1 minute', 1, 1"
-        " FROM generate_series(0, 2) AS n",
-        [key.tenant_id, f"key:{key.key_id}"],
-    )
+    triggers.register("kv", calling("http://127.0.0.1:9"), retry={"max_attempts": 4, "backoff": backoff, "base_ms": 2_000})
     triggers.put()
 
     for n, delay in enumerate(delays, start=1):
@@ -254,7 +258,7 @@ def test_tries_are_exactly_as_far_apart_as_the_trigger_says(
     triggers.run()
 
     (letter,) = world.dead_letters()
-    assert (letter["failure_classification"], letter["provider_code"]) == ("exhausted", "rate_limited")
+    assert (letter["failure_classification"], letter["provider_code"]) == ("exhausted", "connection_refused")
     assert (letter["final_attempt_count"], letter["max_attempts"], letter["retry_backoff"]) == (4, 4, backoff)
     delayed = [nudge.delay_seconds for nudge in world.nudges() if nudge.queue == "trigger" and nudge.delay_seconds]
     assert delayed == delays

@@ -202,6 +202,7 @@ def test_an_endpoint_that_timed_out_gets_one_call_at_a_time(world: World, receiv
 
     crew.start(lambda: call_hooks(world, conn=world.connect()))
     wait_until(lambda: world.one("SELECT count(*) FROM outbox WHERE waits_for IS NOT NULL") == 19)
+    wait_until(lambda: gate.held > 0)
     assert gate.held == 1
     gate.open()
     crew.join()

@@ -222,5 +222,5 @@ def test_an_address_inside_an_ipv6_address_is_the_same_address(address: ipaddres
 
 
 def test_the_table_is_not_short() -> None:
-    assert len(FINE) + len(SENSELESS) + len(PRIVATE) > 60
-    assert len(DENIED) + len(PUBLIC) > 60
+    assert len(SENSELESS) + len(PRIVATE) >= 60
+    assert len(DENIED) >= 60

@@ -13,7 +13,7 @@ from tocsin.triggers.retry import HandlerFailure, end_of, put_off
 ID, ARN = UUID(int=1), "arn:aws:lambda:eu-west-1:123456789012:function:f"
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
 TRIGGER = FiredTrigger(ID, "kv", True)
-KEY = RegisteringKey(ID, "shop", "live", ["send"], None, True)
+KEY = RegisteringKey(ID, "shop", "live", ["send", "data"], None, True)
 INTENT = RunHandler(ID, "intent", {"intent": {}}, None)
 LAMBDA = RunHandler(ID, "lambda", {"function_arn": ARN}, None)
 
@@ -88,7 +88,9 @@ def test_what_is_gone_switched_off_or_too_deep_is_not_run(said: dict[str, Any], 
         ({"key": None}, "principal_revoked"),
         ({"key": KEY._replace(is_usable=False)}, "principal_revoked"),
         ({"key": KEY._replace(scopes=["manage"])}, "principal_revoked"),
-        ({"key": KEY._replace(scopes=["manage"]), "handler": LAMBDA}, None),
+        ({"key": KEY._replace(scopes=["send"])}, "principal_revoked"),
+        ({"key": KEY._replace(scopes=["data"]), "handler": LAMBDA}, None),
+        ({"key": KEY._replace(scopes=["manage"]), "handler": LAMBDA}, "principal_revoked"),
         ({"key": KEY._replace(is_usable=False), "handler": LAMBDA}, "principal_revoked"),
         ({"handler": LAMBDA._replace(config={"function_arn": ARN + "2"})}, "function_not_allowed"),
         ({"handler": LAMBDA._replace(config={})}, "function_not_allowed"),

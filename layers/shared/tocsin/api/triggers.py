@@ -21,7 +21,7 @@ from tocsin.store.triggers import Trigger
 from tocsin.triggers import register
 from tocsin.triggers.handler_configs import UnusableTrigger
 from tocsin.triggers.names import checked_glob
-from tocsin.triggers.register import DETAILS, NewTrigger, ScopeRequired, TooManyTriggers
+from tocsin.triggers.register import DETAILS, NewTrigger, OtherMode, ScopeRequired, TooManyTriggers
 from tocsin.webhooks.register import NoEgress
 
 log = Logger(child=True)
@@ -168,6 +168,9 @@ def _refusals(call: Call) -> Iterator[None]:
     except ScopeRequired as error:
         detail = f"The trigger would act as the key that registers it, so that one needs the scope `{error.scope}` itself."
         raise Problem(403, "forbidden", "The API key lacks a scope", detail) from None
+    except OtherMode:
+        detail = f"A key of another mode registered it; this one is a {call.principal.mode} key. Use one of its own mode."
+        raise Problem(409, "other-mode", "The trigger is of another mode", detail) from None
     except TooManyTriggers as error:
         detail = f"This tenant may have {error.limit} triggers (TriggersPerTenant). Delete one first; nothing was stored."
         raise Problem(409, "too-many-triggers", "There are too many triggers", detail) from None
@@ -187,7 +190,7 @@ def _retry(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(trigger: Trigger) -> dict[str, Any]:
-    common = ("id", "kind", "name", "enabled", "dispatch_mode", *DETAILS[trigger.kind])
+    common = ("id", "kind", "name", "enabled", "dispatch_mode", *DETAILS.get(trigger.kind, ()))
     return {name: getattr(trigger, name) for name in common} | {
         "retry": {
             "max_attempts": trigger.retry_max_attempts,

@@ -15,7 +15,7 @@ from typing import Literal
 from tocsin.foundation import name_resolution
 from tocsin.foundation.bounded_stream import AnswerTooLong, BoundedStream, TlsStream, time_left
 from tocsin.foundation.destinations import Destination, check_url, is_denied
-from tocsin.foundation.name_resolution import ResolvedAddress
+from tocsin.foundation.name_resolution import ResolvedAddress, ResolverBusy
 
 CONNECT_SECONDS = 3.0  # of the time allowed, the most that goes by before the first byte of the request
 MAX_HANDSHAKE = 128 * 1024  # OpenSSL itself takes certificates of 100 KiB
@@ -31,6 +31,7 @@ WebFailureCode = Literal[
     "denied_url",
     "denied_address",
     "name_not_resolved",
+    "resolver_busy",
     "timeout",
     "connection_refused",
     "unreachable",
@@ -40,6 +41,7 @@ WebFailureCode = Literal[
     "bad_answer",
 ]
 _CODES: tuple[tuple[type[Exception], WebFailureCode], ...] = (  # the first that fits
+    (ResolverBusy, "resolver_busy"),
     (TimeoutError, "timeout"),
     (AnswerTooLong, "bad_answer"),
     (ssl.SSLCertVerificationError, "bad_certificate"),

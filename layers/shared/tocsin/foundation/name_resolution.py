@@ -12,6 +12,10 @@ MOST_AT_ONCE = 64  # a name server that answers nobody must not fill the process
 _free = BoundedSemaphore(MOST_AT_ONCE)
 
 
+class ResolverBusy(OSError):
+    """As many names are being looked up as may be, all in vain so far. Whoever asked tries later: it says nothing of the name."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedAddress:
     family: int
@@ -29,9 +33,9 @@ def look_up(host: str, port: int) -> list[ResolvedAddress]:
 
 
 def resolve(host: str, port: int, *, until: float) -> list[ResolvedAddress]:
-    """The same before this moment of the monotonic clock, or TimeoutError."""
+    """The same before this moment of the monotonic clock, or TimeoutError, or ResolverBusy."""
     if not _free.acquire(timeout=max(0.0, until - time.monotonic())):
-        raise TimeoutError("too many names are being looked up")
+        raise ResolverBusy("too many names are being looked up")
     found: Future[list[ResolvedAddress]] = Future()
     try:
         Thread(target=_offer, args=(found, host, port), daemon=True).start()

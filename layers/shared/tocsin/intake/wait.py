@@ -74,7 +74,8 @@ def _wait(conn: Connection[Any], tenant_id: UUID, admitted: Admitted, stay: time
         return Waited(admitted)
     with tenant_transaction(conn, tenant_id):
         plan_failure = dead_letters.find_of_plan(conn, tenant_id, notification_id)
-    return Waited(admitted, history(conn, tenant_id, notification_id), plan_failure)
+    outcome = history(conn, tenant_id, notification_id)
+    return Waited(admitted, outcome, plan_failure if outcome is None or not outcome.routes else None)
 
 
 def _is_under_way(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:

@@ -8,13 +8,13 @@ from psycopg import Connection
 
 
 def find_of_plan(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> str | None:
-    """Why the planning of a notification was given up; None: it was not."""
+    """Why the planning of a notification was given up, whatever became of the letter; None: it was not."""
     row = conn.execute(
         """
         SELECT failure_classification
         FROM dead_letters
         WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND source_kind = 'plan'
-          AND resolution IS NULL
+        ORDER BY created_at DESC
         LIMIT 1
         """,
         {"tenant_id": tenant_id, "notification_id": notification_id},

@@ -187,7 +187,8 @@ def release_expired_keys(conn: Connection[Any], *, limit: int) -> int:
 def delete_expired(
     conn: Connection[Any], *, age: timedelta, limit: int, only: UUID | None = None, except_for: list[UUID] | None = None
 ) -> int:
-    """Forget old records with their routes, attempts and dead letters; never one that is unplanned or has a live route."""
+    """Forget old records with their routes, attempts and dead letters; never one that is unplanned, has a live route, or is
+    still to be told of."""
     return conn.execute(
         """
         WITH candidate AS (
@@ -200,6 +201,9 @@ def delete_expired(
               AND NOT EXISTS (
                   SELECT FROM routes
                   WHERE routes.notification_id = records.notification_id AND routes.status IN ('pending', 'failed'))
+              AND NOT EXISTS (
+                  SELECT FROM webhook_deliveries AS told
+                  WHERE told.notification_id = records.notification_id AND told.status = 'pending')
             ORDER BY accepted_at
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED

@@ -19,6 +19,7 @@ class WebhookDelivery:
     message_id: UUID
     redelivery_of: UUID | None
     status: str
+    delivered: bool
     attempt_count: int
     response_status: int | None
     response_body: str
@@ -27,6 +28,7 @@ class WebhookDelivery:
     next_retry_at: datetime | None
     delivered_at: datetime | None
     created_at: datetime
+    updated_at: datetime
 
 
 def list_page(
@@ -45,8 +47,9 @@ def list_page(
         conn.cursor(row_factory=class_row(WebhookDelivery))
         .execute(
             """
-            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, attempt_count,
-                   response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at
+            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, delivered,
+                   attempt_count, response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at,
+                   updated_at
             FROM webhook_deliveries
             WHERE tenant_id = %(tenant_id)s AND webhook_id = %(webhook_id)s
               AND (%(status)s::text IS NULL OR status = %(status)s)
@@ -75,8 +78,9 @@ def find(conn: Connection[Any], tenant_id: UUID, delivery_id: UUID) -> WebhookDe
         conn.cursor(row_factory=class_row(WebhookDelivery))
         .execute(
             """
-            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, attempt_count,
-                   response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at
+            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, delivered,
+                   attempt_count, response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at,
+                   updated_at
             FROM webhook_deliveries
             WHERE tenant_id = %(tenant_id)s AND id = %(delivery_id)s
             """,

@@ -102,6 +102,15 @@ def find_all(conn: Connection[Any], tenant_id: UUID) -> list[Webhook]:
     )
 
 
+def lock(conn: Connection[Any], tenant_id: UUID, webhook_id: UUID) -> Webhook | None:
+    """The hook, which nobody else changes until the end of the transaction."""
+    conn.execute(
+        "SELECT FROM webhooks WHERE tenant_id = %(tenant_id)s AND id = %(webhook_id)s FOR NO KEY UPDATE",
+        {"tenant_id": tenant_id, "webhook_id": webhook_id},
+    )
+    return find(conn, tenant_id, webhook_id)
+
+
 def find(conn: Connection[Any], tenant_id: UUID, webhook_id: UUID) -> Webhook | None:
     return (
         conn.cursor(row_factory=class_row(Webhook))

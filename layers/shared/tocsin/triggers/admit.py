@@ -6,9 +6,16 @@ from typing import Literal
 from tocsin.dead_letters.recovery_hints import hint_for
 from tocsin.store.rows import RunEnd, TriggerRun
 
-NEEDED_SCOPES = {"intent": "send"}  # what a handler of the kind does in the name of the key; others only hear of the event
+# What a handler does in the name of its key, and what a trigger lets it hear of, is for those who may do so themselves.
+_BY_HANDLER = {"intent": "send"}
+_BY_KIND = {"kv": "data", "dead_letter": "operate"}
 
 NotRun = Literal["deleted", "disabled", "letter_gone", "too_deep"]
+
+
+def needed_scopes(kind: str, handler_kind: str) -> list[str]:
+    """Of the key that registers such a trigger, and whenever it runs."""
+    return [scope for scope in (_BY_KIND.get(kind), _BY_HANDLER.get(handler_kind)) if scope]
 
 
 def not_run(run: TriggerRun, *, max_depth: int) -> NotRun | None:
@@ -26,12 +33,12 @@ def not_run(run: TriggerRun, *, max_depth: int) -> NotRun | None:
 
 def refusal(run: TriggerRun, *, function_arns: Collection[str]) -> RunEnd | None:
     """Why it fails for good before it is tried."""
-    assert run.handler  # noqa: S101  for the type checker: what is gone is not run
-    scope = NEEDED_SCOPES.get(run.handler.kind)
+    assert run.trigger and run.handler  # noqa: S101  for the type checker: what is gone is not run
     if run.key is None or not run.key.is_usable:
         return _refused(run, "principal_revoked", "the key that registered the trigger is revoked or has expired")
-    if scope and scope not in run.key.scopes:
-        return _refused(run, "principal_revoked", f"the key that registered the trigger lacks the scope {scope}")
+    for scope in needed_scopes(run.trigger.kind, run.handler.kind):
+        if scope not in run.key.scopes:
+            return _refused(run, "principal_revoked", f"the key that registered the trigger lacks the scope {scope}")
     if run.handler.kind == "lambda" and run.handler.config.get("function_arn") not in function_arns:
         return _refused(run, "function_not_allowed", "the function is not, or no longer, among those that triggers may invoke")
     return None

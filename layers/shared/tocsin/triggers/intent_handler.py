@@ -20,6 +20,8 @@ from tocsin.triggers.event import event_of
 from tocsin.triggers.retry import HandlerFailure
 
 _LIMIT = "intents"
+IN_FLIGHT = timedelta(seconds=1)
+NEXT_WINDOW = timedelta(minutes=1)  # of the key's own limit
 
 Sending = tuple[TriggerRun, Asked]
 
@@ -42,7 +44,8 @@ def asked(run: TriggerRun) -> Asked | HandlerFailure:
     if accept_intents.send_at_is_too_far(intent):
         return HandlerFailure("invalid_intent", "/send_at must be within 365 days", is_permanent=True)
     depth = run.work.trigger_depth
-    return Asked(f"trigger:{run.work.id}", intent, strict_json.fingerprint(value), trigger_depth=depth)
+    sent_by = "letter" if run.letter is not None else "trigger"  # what a letter causes fires no further dead-letter trigger
+    return Asked(f"{sent_by}:{run.work.id}", intent, strict_json.fingerprint(value), trigger_depth=depth)
 
 
 def send(conn: Connection[Any], sending: list[Sending]) -> list[tuple[TriggerRun, HandlerFailure | None]]:
@@ -74,8 +77,9 @@ def _send(conn: Connection[Any], group: list[Sending]) -> list[tuple[TriggerRun,
         if len(group) > 1:
             return [sent for one in group for sent in _send(conn, [one])]
         if isinstance(refusal, admission.KeyInFlight):
-            return [(first, HandlerFailure("in_flight", "another worker is accepting it"))]
-        return [(first, HandlerFailure("rate_limited", f"the key may send {sender.rate_limit} intents in a minute, and has"))]
+            return [(first, HandlerFailure("in_flight", "another worker is accepting it", wait=IN_FLIGHT))]
+        said = f"the key may send {sender.rate_limit} intents in a minute, and has"
+        return [(first, HandlerFailure("rate_limited", said, wait=NEXT_WINDOW))]
 
 
 def _principal(run: TriggerRun) -> Principal:

@@ -16,7 +16,7 @@ from tocsin.store import trigger_handlers, triggers
 from tocsin.store.flow import register_trigger as statements
 from tocsin.store.triggers import Trigger, TriggerRow
 from tocsin.triggers import handler_configs
-from tocsin.triggers.admit import NEEDED_SCOPES
+from tocsin.triggers.admit import needed_scopes
 from tocsin.triggers.handler_configs import UnusableTrigger
 from tocsin.webhooks import signing_secrets
 
@@ -57,6 +57,10 @@ class ScopeRequired(Exception):
         self.scope = scope
 
 
+class OtherMode(Exception):
+    """A key of the other mode registered it: a test key changes no live trigger. Whoever asked uses another key."""
+
+
 class TooManyTriggers(Exception):
     """The tenant has as many as it may. Whoever asked deletes some, or the operator raises TriggersPerTenant."""
 
@@ -66,14 +70,14 @@ class TooManyTriggers(Exception):
 
 
 def register(conn: Connection[Any], actor: Actor, principal: Principal, new: NewTrigger) -> Registered:
-    """Raises UnusableTrigger, ScopeRequired, TooManyTriggers, NoEgress and CannotSeal.
+    """Raises UnusableTrigger, ScopeRequired, OtherMode, TooManyTriggers, NoEgress and CannotSeal.
 
     A handler's secret is sealed before a transaction is open. What `retry` does not say is copied from the settings, so that a
     row says what holds for it, whatever they become."""
     _check_details(new.kind, new.details)
     row, secret = _row(new, principal), None
     if new.handler_id is None:
-        _check_scope(row.handler_kind, principal)
+        _check_scope(row.kind, row.handler_kind, principal)
         row = replace(row, handler_config=handler_configs.checked(row.handler_kind, new.handler))
         secret = signing_secrets.new_secret() if row.handler_kind == "webhook" else None
     purpose = signing_secrets.purpose_of("handler", row.handler_id)
@@ -82,7 +86,9 @@ def register(conn: Connection[Any], actor: Actor, principal: Principal, new: New
         with tenant_transaction(conn, actor.tenant_id):
             _check_room(conn, actor.tenant_id)
             if new.handler_id:
-                _check_scope(_shared_kind(conn, actor.tenant_id, new.handler_id), principal)
+                _check_scope(row.kind, _shared_kind(conn, actor.tenant_id, new.handler_id), principal)
+                if triggers.modes_of_handler(conn, actor.tenant_id, new.handler_id) - {principal.mode}:
+                    raise OtherMode
             statements.insert(conn, actor.tenant_id, row, is_new_handler=new.handler_id is None, secret=sealed)
             trigger = triggers.find(conn, actor.tenant_id, row.id)
             assert trigger is not None  # noqa: S101 - inserted in the same transaction
@@ -98,7 +104,7 @@ def change(
     conn: Connection[Any], actor: Actor, principal: Principal, trigger_id: UUID, changes: dict[str, Any]
 ) -> Trigger | None:
     """Change what is named: columns of the trigger, and under `handler` fields of its configuration, for all that share it.
-    None: there is no such trigger. Raises as `register` does.
+    None: there is no such trigger. Raises as `register` does, and OtherMode.
 
     Whoever changes what is run, or when, must be allowed to do it, and from then on it runs as they may; anybody who manages may
     rename it or switch it off."""
@@ -108,14 +114,16 @@ def change(
             return None
         is_other = bool(changes.keys() - {"name", "enabled"})
         if is_other or changes.get("enabled"):
-            _check_scope(old.handler_kind, principal)
+            _check_scope(old.kind, old.handler_kind, principal)
+        if is_other and triggers.mode_of(conn, actor.tenant_id, trigger_id) != principal.mode:
+            raise OtherMode
         own = {name: value for name, value in changes.items() if name != "handler"}
         _check_details(old.kind, {name: own[name] for names in DETAILS.values() for name in names if name in own})
         handler = changes.get("handler")
         config = handler_configs.checked(old.handler_kind, old.handler_config | handler) if handler else old.handler_config
         runs_as = principal.key_id if is_other else old.registered_by_principal
         changed = replace(old, **own, handler_config=config, registered_by_principal=runs_as)
-        statements.update(conn, actor.tenant_id, changed)
+        sharing = statements.update(conn, actor.tenant_id, changed)
         new = triggers.find(conn, actor.tenant_id, trigger_id)
         assert new is not None  # noqa: S101 - it is locked
         before, after = _audited(old), _audited(new)
@@ -123,6 +131,9 @@ def change(
         said: dict[str, Any] = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
         said |= {"handler_fields": sorted(handler)} if handler else {}
         audit.record(conn, actor, "update", "trigger", str(trigger_id), said)
+        for other_id in sharing:
+            runs = {"new": {"registered_by_principal": str(runs_as)}, "handler_of": str(trigger_id)}
+            audit.record(conn, actor, "update", "trigger", str(other_id), runs)
     return new
 
 
@@ -161,15 +172,15 @@ def _row(new: NewTrigger, principal: Principal) -> TriggerRow:
 
 
 def _check_details(kind: str, details: dict[str, Any]) -> None:
-    misplaced = [name for name in details if name not in DETAILS[kind]]
+    misplaced = [name for name in details if name not in DETAILS.get(kind, ())]
     if misplaced:
         raise UnusableTrigger(*((f"/{name}", f"has no place in a trigger of the kind {kind}") for name in misplaced))
 
 
-def _check_scope(handler_kind: str, principal: Principal) -> None:
-    scope = NEEDED_SCOPES.get(handler_kind)
-    if scope and scope not in principal.scopes:
-        raise ScopeRequired(scope)
+def _check_scope(kind: str, handler_kind: str, principal: Principal) -> None:
+    for scope in needed_scopes(kind, handler_kind):
+        if scope not in principal.scopes:
+            raise ScopeRequired(scope)
 
 
 def _check_room(conn: Connection[Any], tenant_id: UUID) -> None:
@@ -187,6 +198,6 @@ def _shared_kind(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> st
 
 def _audited(trigger: Trigger) -> dict[str, Any]:
     """What may be written down of a trigger: of its handler only which one, for a URL or an intent may hold what is secret."""
-    names = ("kind", "name", "enabled", *DETAILS[trigger.kind], "retry_max_attempts", "retry_backoff", "retry_base_ms")
+    names = ("kind", "name", "enabled", *DETAILS.get(trigger.kind, ()), "retry_max_attempts", "retry_backoff", "retry_base_ms")
     shown = {name: getattr(trigger, name) for name in (*names, "handler_kind", "handler_id", "registered_by_principal")}
     return {name: str(value) if isinstance(value, UUID) else value for name, value in shown.items()}

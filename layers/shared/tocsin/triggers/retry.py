@@ -11,17 +11,21 @@ from tocsin.store.rows import RunEnd, Work
 
 @dataclass(frozen=True, slots=True)
 class HandlerFailure:
-    """Why a handler did not do its work. The code is for machines; a permanent one would be the same at the next try."""
+    """Why a handler did not do its work. The code is for machines; a permanent one would be the same at the next try; what has to
+    `wait`, for a reason that is not the handler's, uses no try."""
 
     code: str
     message: str
     is_permanent: bool = False
+    wait: timedelta | None = None
 
 
 def end_of(work: Work, failure: HandlerFailure | None) -> RunEnd:
     """How a run goes on that was tried. The times between the tries are exactly the policy's."""
     if failure is None:
         return RunEnd(work.id, "done", is_tried=True)
+    if failure.wait is not None:
+        return put_off(work, failure.wait)
     tries = work.attempt_count + 1
     if failure.is_permanent or tries >= work.max_attempts:
         classification = "permanent" if failure.is_permanent else "exhausted"

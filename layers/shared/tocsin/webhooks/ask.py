@@ -16,6 +16,7 @@ from tocsin.webhooks import sign, signing_secrets
 from tocsin.webhooks.answers import EndpointAnswer, NotAsked, answer_of
 
 LONGEST = 15.0  # seconds in all, however patient an endpoint's owner is
+LEAST = 5.0  # seconds that must be left once the secrets are open
 
 log = Logger(child=True)
 
@@ -36,7 +37,8 @@ class SignedCall:
 
 
 def ask(call: SignedCall, *, allow_private: bool) -> EndpointAnswer | NotAsked:
-    """Open the secrets, sign, post. Runs in a thread and never raises for what others do."""
+    """Open the secrets, sign, post, within one limit for all of it. Runs in a thread and never raises for what others do."""
+    begun = time.monotonic()
     try:
         opened = [
             signing_secrets.unsealed(secret, tenant_id=call.tenant_id, purpose=call.purpose) for secret in call.secrets if secret
@@ -46,11 +48,16 @@ def ask(call: SignedCall, *, allow_private: bool) -> EndpointAnswer | NotAsked:
         return NotAsked(str(error))
     headers = headers_of(call, sign.signed_headers(sign.message_id_of(call.message_id), int(time.time()), call.body, opened))
     started = time.monotonic()
+    left = LONGEST - (started - begun)
+    if left < min(call.timeout, LEAST):
+        return NotAsked("no time was left")
     try:
         reply = http_client.post(
-            call.url, headers=headers, body=call.body, timeout=min(call.timeout, LONGEST), allow_private=allow_private
+            call.url, headers=headers, body=call.body, timeout=min(call.timeout, left), allow_private=allow_private
         )
     except http_client.WebFailure as failure:
+        if failure.code == "resolver_busy":  # our own trouble, not the endpoint's
+            return NotAsked(failure.code)
         return EndpointAnswer(None, "", failure.code, _milliseconds(started))
     return answer_of(reply.status, reply.headers, reply.body, duration_ms=_milliseconds(started), now=datetime.now(UTC))
 

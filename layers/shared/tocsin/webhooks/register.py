@@ -1,5 +1,6 @@
 """A tenant's hooks: added with a secret that is shown once, changed, rotated, removed; each with its audit row."""
 
+import hashlib
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
@@ -90,13 +91,14 @@ def change(conn: Connection[Any], actor: Actor, webhook_id: UUID, wanted: Webhoo
     if wanted.url is not None:
         _check_url(wanted.url)
     with tenant_transaction(conn, actor.tenant_id):
-        old = webhooks.find(conn, actor.tenant_id, webhook_id)
+        old = webhooks.lock(conn, actor.tenant_id, webhook_id)
         row = webhooks.update(conn, actor.tenant_id, webhook_id, **asdict(wanted)) if old else None
         if old is None or row is None:
             return None
-        changed = {name: value for name, value in asdict(wanted).items() if value is not None}
-        before = {name: value for name, value in _audited(old).items() if name in changed}
-        audit.record(conn, actor, "update", "webhook", str(row.id), {"old": before, "new": changed})
+        before, after = _audited(old), _audited(row)
+        differ = [name for name in after if after[name] != before[name]]
+        said = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
+        audit.record(conn, actor, "update", "webhook", str(row.id), said)
         if wanted.is_active:
             _resolve(conn, actor.tenant_id, webhook_id)
     return row
@@ -146,8 +148,13 @@ def _sealed(tenant_id: UUID, webhook_id: UUID, secret: str) -> bytes:
 
 
 def _resolve(conn: Connection[Any], tenant_id: UUID, webhook_id: UUID) -> None:
-    admin_system_events.resolve(conn, tenant_id, event_type="webhook_disabled", subject=f"webhook:{webhook_id}")
+    for event_type in ("webhook_disabled", "breaker_opened"):
+        admin_system_events.resolve(conn, tenant_id, event_type=event_type, subject=f"webhook:{webhook_id}")
 
 
 def _audited(row: Webhook) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in _AUDITED}
+    """What may be written down of a hook. Of its URL only where it leads, for the rest may hold what is secret; and its digest,
+    so that a change of the rest shows."""
+    where = row.url.partition("://")[2].partition("/")[0].partition("?")[0]
+    digest = hashlib.sha256(row.url.encode()).hexdigest()[:16]
+    return {name: getattr(row, name) for name in _AUDITED if name != "url"} | {"host": where, "url_digest": digest}

@@ -33,8 +33,9 @@ def enqueue_test(conn: Connection[Any], tenant_id: UUID, webhook_id: UUID) -> We
                     id, tenant_id, source_kind, queue, due_at, max_attempts, retry_backoff, retry_base_ms)
                 SELECT id, tenant_id, 'webhook', 'webhook', tocsin_now(), 1, 'exponential', 5000 FROM delivery
             )
-            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, attempt_count,
-                   response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at
+            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, delivered,
+                   attempt_count, response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at,
+                   updated_at
             FROM delivery
             """,
             {
@@ -73,8 +74,9 @@ def enqueue_redelivery(conn: Connection[Any], tenant_id: UUID, delivery_id: UUID
                 JOIN webhooks ON webhooks.id = delivery.webhook_id
                 LEFT JOIN records ON records.notification_id = delivery.notification_id
             )
-            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, attempt_count,
-                   response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at
+            SELECT id, webhook_id, notification_id, event_type, payload, message_id, redelivery_of, status, delivered,
+                   attempt_count, response_status, response_body, error, duration_ms, next_retry_at, delivered_at, created_at,
+                   updated_at
             FROM delivery
             """,
             {"tenant_id": tenant_id, "delivery_id": delivery_id},

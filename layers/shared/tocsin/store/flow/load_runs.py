@@ -14,7 +14,8 @@ LoadedRun = tuple[UUID, FiredTrigger | None, RunHandler | None, RegisteringKey |
 def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> Cursor[LoadedRun]:
     """The triggers of the runs among these that are under this lease, with whatever of them is still there.
 
-    The key is read as it is now. One that was rotated hands its rights on; one that was revoked has none."""
+    The key is read as it is now. One that was rotated hands its rights on; one that was revoked has none, nor has one of another
+    mode than the key it was when the trigger fired."""
     return conn.cursor(row_factory=args_row(_run)).execute(
         """
         SELECT outbox.id,
@@ -23,7 +24,8 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
                -- handler
                handler.id, handler.kind, handler.config, handler.secret,
                -- key
-               key.id, key.producer, key.mode, key.scopes, key.rate_limit, key.is_usable,
+               key.id, key.producer, key.mode, key.scopes, key.rate_limit,
+               key.is_usable AND (origin.mode = key.mode) IS NOT FALSE AS is_usable,
                -- letter
                CASE WHEN letter.id IS NOT NULL THEN jsonb_build_object(
                    'id', letter.id, 'source_kind', letter.source_kind, 'notification_id', letter.notification_id,
@@ -57,6 +59,7 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
             ORDER BY place DESC
             LIMIT 1
         ) AS key ON true
+        LEFT JOIN api_keys AS origin ON origin.id = outbox.principal_id AND origin.tenant_id = outbox.tenant_id
         LEFT JOIN dead_letters AS letter
             ON letter.id = tocsin_id_in(outbox.payload, 'dead_letter_id') AND letter.tenant_id = outbox.tenant_id
         LEFT JOIN records ON records.notification_id = letter.notification_id

@@ -37,9 +37,10 @@ def insert(conn: Connection[Any], tenant_id: UUID, row: TriggerRow, *, is_new_ha
     )
 
 
-def update(conn: Connection[Any], tenant_id: UUID, row: TriggerRow) -> None:
-    """Write what can be changed of it, as the caller has made it of the row that it holds the lock of."""
-    conn.execute(
+def update(conn: Connection[Any], tenant_id: UUID, row: TriggerRow) -> list[UUID]:
+    """Write what can be changed of it, as the caller has made it of the row that it holds the lock of. Returns which others share
+    the handler and run as the same key from now on."""
+    changed = conn.execute(
         """
         WITH common AS (
             UPDATE triggers
@@ -56,17 +57,21 @@ def update(conn: Connection[Any], tenant_id: UUID, row: TriggerRow) -> None:
             UPDATE triggers SET registered_by_principal = %(registered_by_principal)s, updated_at = tocsin_now()
             FROM handler
             WHERE triggers.tenant_id = %(tenant_id)s AND triggers.handler_id = handler.id AND triggers.id <> %(id)s
+            RETURNING triggers.id
         ), kv AS (
             UPDATE kv_trigger_details SET collection_glob = %(collection_glob)s, ops = %(ops)s
             WHERE tenant_id = %(tenant_id)s AND trigger_id = %(id)s
+        ), letters AS (
+            UPDATE dead_letter_trigger_details
+            SET source_filter = %(source_filter)s, trigger_id_filter = %(trigger_id_filter)s,
+                script_id_filter = %(script_id_filter)s
+            WHERE tenant_id = %(tenant_id)s AND trigger_id = %(id)s
         )
-        UPDATE dead_letter_trigger_details
-        SET source_filter = %(source_filter)s, trigger_id_filter = %(trigger_id_filter)s,
-            script_id_filter = %(script_id_filter)s
-        WHERE tenant_id = %(tenant_id)s AND trigger_id = %(id)s
+        SELECT id FROM sharing ORDER BY id
         """,
         _parameters(tenant_id, row),
-    )
+    ).fetchall()
+    return [changed_id for (changed_id,) in changed]
 
 
 def _parameters(tenant_id: UUID, row: TriggerRow) -> dict[str, Any]:
