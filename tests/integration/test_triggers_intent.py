@@ -260,7 +260,7 @@ def test_tries_are_exactly_as_far_apart_as_the_trigger_says(
     (letter,) = world.dead_letters()
     assert (letter["failure_classification"], letter["provider_code"]) == ("exhausted", "connection_refused")
     assert (letter["final_attempt_count"], letter["max_attempts"], letter["retry_backoff"]) == (4, 4, backoff)
-    delayed = [nudge.delay_seconds for nudge in world.nudges() if nudge.queue == "trigger" and nudge.delay_seconds]
+    delayed = [nudge.delay_seconds for nudge in world.nudges() if nudge.queue == "webhook" and nudge.delay_seconds]
     assert delayed == delays
 
 
