@@ -105,19 +105,6 @@ def delete(conn: Connection[Any], tenant_id: UUID, trigger_id: UUID) -> None:
     )
 
 
-def mode_of(conn: Connection[Any], tenant_id: UUID, trigger_id: UUID) -> str | None:
-    """The mode of the key that registered it."""
-    row = conn.execute(
-        """
-        SELECT api_keys.mode
-        FROM triggers JOIN api_keys ON api_keys.id = triggers.registered_by_principal
-        WHERE triggers.tenant_id = %(tenant_id)s AND triggers.id = %(trigger_id)s
-        """,
-        {"tenant_id": tenant_id, "trigger_id": trigger_id},
-    ).fetchone()
-    return row[0] if row else None
-
-
 def modes_of_handler(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> set[str]:
     """The modes of the keys that registered the triggers with this handler."""
     rows = conn.execute(

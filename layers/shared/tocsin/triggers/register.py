@@ -87,8 +87,7 @@ def register(conn: Connection[Any], actor: Actor, principal: Principal, new: New
             _check_room(conn, actor.tenant_id)
             if new.handler_id:
                 _check_scope(row.kind, _shared_kind(conn, actor.tenant_id, new.handler_id), principal)
-                if triggers.modes_of_handler(conn, actor.tenant_id, new.handler_id) - {principal.mode}:
-                    raise OtherMode
+                _check_mode(conn, actor.tenant_id, new.handler_id, principal)
             statements.insert(conn, actor.tenant_id, row, is_new_handler=new.handler_id is None, secret=sealed)
             trigger = triggers.find(conn, actor.tenant_id, row.id)
             assert trigger is not None  # noqa: S101 - inserted in the same transaction
@@ -115,8 +114,8 @@ def change(
         is_other = bool(changes.keys() - {"name", "enabled"})
         if is_other or changes.get("enabled"):
             _check_scope(old.kind, old.handler_kind, principal)
-        if is_other and triggers.mode_of(conn, actor.tenant_id, trigger_id) != principal.mode:
-            raise OtherMode
+        if is_other:
+            _check_mode(conn, actor.tenant_id, old.handler_id, principal)
         own = {name: value for name, value in changes.items() if name != "handler"}
         _check_details(old.kind, {name: own[name] for names in DETAILS.values() for name in names if name in own})
         handler = changes.get("handler")
@@ -181,6 +180,12 @@ def _check_scope(kind: str, handler_kind: str, principal: Principal) -> None:
     for scope in needed_scopes(kind, handler_kind):
         if scope not in principal.scopes:
             raise ScopeRequired(scope)
+
+
+def _check_mode(conn: Connection[Any], tenant_id: UUID, handler_id: UUID, principal: Principal) -> None:
+    """Triggers that share a handler are of one mode, their registrars'."""
+    if triggers.modes_of_handler(conn, tenant_id, handler_id) - {principal.mode}:
+        raise OtherMode
 
 
 def _check_room(conn: Connection[Any], tenant_id: UUID) -> None:
