@@ -12,7 +12,7 @@ from tocsin.triggers import loops
 HEADER_PARAMETER = {
     "name": depth_tokens.HEADER,
     "in": "header",
-    "description": "What a trigger's handler was given, sent back unchanged with what it asks for, so that a loop ends.",
+    "description": "What a webhook or a trigger's handler was given, sent back unchanged: so a loop ends.",
     "schema": {"type": "string"},
 }
 

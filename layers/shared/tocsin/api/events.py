@@ -127,7 +127,7 @@ ENDPOINTS = [
         parameters=[HEADER_PARAMETER],
         answers={
             200: "A batch: one result for each event",
-            409: "The same event is in flight",
+            409: "The same event is in flight, or the call comes out of a loop",
             415: "Not a CloudEvent",
             429: "Rate limited",
         },

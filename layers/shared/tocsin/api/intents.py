@@ -258,7 +258,7 @@ ENDPOINTS = [
         answers={
             307: "With `Prefer: wait=N`: the same request, to the path that waits",
             400: "Not JSON, or without a valid Idempotency-Key",
-            409: "The key is in flight",
+            409: "The key is in flight, or the call comes out of a loop",
             429: "Rate limited",
         },
         parameters=[KEY_HEADER, prefer_header(required=False), HEADER_PARAMETER],
@@ -270,7 +270,7 @@ ENDPOINTS = [
         "Ask for up to 500 notifications in one transaction",
         body=Batch,
         parameters=[HEADER_PARAMETER],
-        answers={409: "A key is in flight", 429: "Rate limited"},
+        answers={409: "A key is in flight, or the call comes out of a loop", 429: "Rate limited"},
     ),
     Endpoint(
         "POST /v1/notifications/{id}/cancel",

@@ -19,8 +19,8 @@ from tocsin.triggers import kv, names
 from tocsin.triggers.kv import KvFull, ValueTooLarge
 
 MAX_VALUE = 64 * 1024
-_VERSION = re.compile(r"[1-9][0-9]{0,17}")
 MAX_PAGE = 1024 * 1024  # bytes of the values of one page
+_VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 
 class ValueBody(RootModel[Any]):
@@ -173,7 +173,8 @@ ENDPOINTS = [
         "Keep a value, and fire the triggers that wait for it",
         body=ValueBody,
         parameters=[_IF_MATCH, _IF_NONE_MATCH, HEADER_PARAMETER],
-        answers=_NOT_MET | {201: "The key is new", 409: "The tenant has as many entries as it may"},
+        answers=_NOT_MET
+        | {201: "The key is new", 409: "The tenant has as many entries as it may, or the call comes out of a loop"},
     ),
     Endpoint(
         "GET /v1/kv/{collection}/{key}",
@@ -190,7 +191,7 @@ ENDPOINTS = [
         "Delete a value, and fire the triggers that wait for it",
         success=204,
         parameters=[_IF_MATCH, HEADER_PARAMETER],
-        answers=_NONE | _NOT_MET,
+        answers=_NONE | _NOT_MET | {409: "The call comes out of a loop"},
     ),
     Endpoint(
         "GET /v1/kv/{collection}",

@@ -205,7 +205,7 @@ def _shown(trigger: Trigger) -> dict[str, Any]:
 
 
 _NONE = {404: "No such trigger"}
-_EGRESS = "No way leads to the internet"
+_CLASH = "no way leads to the internet, or a key of the other mode registered it"
 
 ENDPOINTS = [
     Endpoint("GET /v1/triggers", "manage", list_triggers, "List triggers", parameters=paging.PARAMETERS),
@@ -216,7 +216,7 @@ ENDPOINTS = [
         "Register a trigger; the secret of a webhook is never shown again",
         success=201,
         body=TriggerBody,
-        answers={409: f"The tenant has as many as it may. {_EGRESS}"},
+        answers={409: f"The tenant has as many as it may, or {_CLASH}"},
     ),
     Endpoint("GET /v1/triggers/{id}", "manage", get_trigger, "Show a trigger", answers=_NONE),
     Endpoint(
@@ -225,7 +225,7 @@ ENDPOINTS = [
         patch_trigger,
         "Change a trigger, or its handler for all triggers that share it",
         body=TriggerChangeBody,
-        answers=_NONE | {409: _EGRESS},
+        answers=_NONE | {409: _CLASH.capitalize()},
     ),
     Endpoint("DELETE /v1/triggers/{id}", "manage", delete_trigger, "Delete a trigger", success=204, answers=_NONE),
 ]

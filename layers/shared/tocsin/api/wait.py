@@ -62,7 +62,7 @@ ENDPOINTS = [
         answers={
             202: "Accepted; the outcome was not known in time",
             400: "Not JSON, without a valid Idempotency-Key, or without `Prefer: wait`",
-            409: "The key is in flight",
+            409: "The key is in flight, or the call comes out of a loop",
             429: "Rate limited",
             503: "Too many wait already",
         },
