@@ -173,8 +173,7 @@ ENDPOINTS = [
         "Keep a value, and fire the triggers that wait for it",
         body=ValueBody,
         parameters=[_IF_MATCH, _IF_NONE_MATCH, HEADER_PARAMETER],
-        answers=_NOT_MET
-        | {201: "The key is new", 409: "The tenant has as many entries as it may, or the call comes out of a loop"},
+        answers=_NOT_MET | {201: "The key is new", 409: "The tenant has as many as it may, or the call comes out of a loop"},
     ),
     Endpoint(
         "GET /v1/kv/{collection}/{key}",

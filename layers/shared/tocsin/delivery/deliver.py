@@ -11,8 +11,9 @@ from tocsin.channels.ways import Ways
 from tocsin.delivery.open import open_all
 from tocsin.delivery.prepare import Policy, Ready, prepare
 from tocsin.delivery.send import send_all
-from tocsin.delivery.settle import Insist, of_sent, settle
+from tocsin.delivery.settle import of_sent, settle
 from tocsin.foundation import work_queue
+from tocsin.foundation.database import Insist
 from tocsin.foundation.due import Due
 from tocsin.store.rows import Delivery, Lane, Opened, Settlement
 

@@ -1,6 +1,5 @@
 """Settle: record what the providers answered, and what it means for lanes, devices, addresses and the sandbox."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -15,15 +14,13 @@ from tocsin.delivery.prepare import Policy
 from tocsin.delivery.send import Sent
 from tocsin.feedback import refusals, sandbox
 from tocsin.feedback.apply import apply_events
-from tocsin.foundation.database import worker_round_trip
+from tocsin.foundation.database import Insist, worker_round_trip
 from tocsin.foundation.due import Due
 from tocsin.store import attempts, outbox
 from tocsin.store.flow import settle as flow
 from tocsin.store.rows import Delivery, Evidence, Lane, Named, Settlement
 
 log = Logger(child=True)
-
-Insist = Callable[[Callable[[Connection[Any]], object]], object]
 
 
 def settle(

@@ -10,6 +10,7 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
+from tocsin.foundation.database import Insist
 from tocsin.foundation.due import Due
 
 MOST_CALLS = 32  # under way in one worker
@@ -59,10 +60,9 @@ class Calls:
             self._threads = ThreadPoolExecutor(MOST_CALLS, thread_name_prefix="call")
         self._under_way[self._threads.submit(call.ask)] = call
 
-    def settle(self, conn: Connection[Any], *, patience: float) -> list[Due]:
-        """Record the answers that are there, or the first that come within so many seconds. Returns what is due after them.
-
-        What could not be recorded is kept for the next time, as on another connection."""
+    def settle(self, conn: Connection[Any], *, patience: float, insist: Insist | None = None) -> list[Due]:
+        """Record the answers that are there, or the first that come within so many seconds; through `insist`, if given, even if
+        the connection dies. Returns what is due after them. What could not be recorded is kept for the next time."""
         done, _ = wait(self._under_way, timeout=patience, return_when=FIRST_COMPLETED)
         answered: dict[Settle, list[Future[Any]]] = {}
         for future in done:
@@ -73,7 +73,10 @@ class Calls:
                 answered.setdefault(self._under_way[future].settle, []).append(future)
         due: list[Due] = []
         for settle, futures in answered.items():
-            due += settle(conn, [(self._under_way[one].about, one.result()) for one in futures])
+            answers = [(self._under_way[one].about, one.result()) for one in futures]
+            made: list[list[Due]] = []
+            (insist or (lambda record: record(conn)))(lambda conn: made.append(settle(conn, answers)))  # noqa: B023 - run at once
+            due += made[-1]
             for one in futures:
                 del self._under_way[one]
         return due

@@ -26,6 +26,7 @@ _MOST_NUDGES = 8  # to one tenant's workers for what one piece of work made due;
 _ELSEWHERE = (OutageReason.READ_ONLY, OutageReason.DISK_FULL)  # the next connection may find another server, as after a failover
 
 Result = TypeVar("Result")
+Insist = Callable[[Callable[[Connection[Any]], object]], object]  # `insist`, as whoever has something to record is given it
 
 _connection: Connection[Any] | None = None
 _last_used = 0.0

@@ -111,7 +111,7 @@ def _await_calls(conn: Connection[Any], worker: Worker) -> list[UUID]:
     """Nothing else is to be done: wait for the answers to what is under way. Returns what follows."""
     follows = []
     while worker.calls.are_under_way:
-        follows += _own(worker, [*worker.calls.settle(conn, patience=CALL_PATIENCE), *notices.heard(conn)])
+        follows += _own(worker, [*worker.calls.settle(conn, patience=CALL_PATIENCE, insist=worker.insist), *notices.heard(conn)])
     return follows
 
 
@@ -171,7 +171,7 @@ def _take(conn: Connection[Any], ids: list[UUID], worker: Worker, *, suspects: b
     choice = outbox.choice(worker.queue, looked) if worker.queue and looked else NOTHING
     if worker.calls.are_under_way:
         can_go_on = bool(choice.due) and worker.next_size > 0
-        follows += worker.calls.settle(conn, patience=0 if can_go_on else CALL_PATIENCE)
+        follows += worker.calls.settle(conn, patience=0 if can_go_on else CALL_PATIENCE, insist=worker.insist)
     follows += notices.heard(conn)
     return Round(len(claimed), _own(worker, follows), choice)
 

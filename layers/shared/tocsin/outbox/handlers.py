@@ -111,15 +111,7 @@ def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> l
 
 
 def _tell(conn: Connection[Any], claimed: list[WebhookWork], hold: Hold) -> list[Due]:
-    worker = hold.worker
-    webhooks.deliver(
-        conn,
-        claimed,
-        lease_token=hold.lease_token,
-        send_until=hold.send_until,
-        calls=worker.calls,
-        insist=worker.insist,
-    )
+    webhooks.deliver(conn, claimed, lease_token=hold.lease_token, send_until=hold.send_until, calls=hold.worker.calls)
     return []
 
 

@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 from tocsin.channels.ways import PROVIDER_TIMEOUT, Ways
 from tocsin.delivery.deliver import Count
 from tocsin.delivery.prepare import Policy
-from tocsin.delivery.settle import Insist
 from tocsin.foundation.calls import Calls
+from tocsin.foundation.database import Insist
 from tocsin.store.rows import Lane
 
 BATCH_SIZE = 100

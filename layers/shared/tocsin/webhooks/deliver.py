@@ -1,7 +1,6 @@
 """Deliver: tell hooks what happened. Calls are started here and recorded when their answers come."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -31,28 +30,17 @@ UNSEALED_PAUSE = timedelta(seconds=30)  # until KMS is asked again
 
 log = Logger(child=True)
 
-Recorder = Callable[[Callable[[Connection[Any]], object]], object]
-
 
 @dataclass(frozen=True, slots=True)
 class WebhookCall:
-    """A call under way, and how its answer is recorded."""
+    """A call under way, and the lease that fences what becomes of it."""
 
     candidate: Candidate
     message: WebhookMessage
     lease_token: UUID
-    insist: Recorder | None
 
 
-def deliver(
-    conn: Connection[Any],
-    claimed: list[WebhookWork],
-    *,
-    lease_token: UUID,
-    send_until: float,
-    calls: Calls,
-    insist: Recorder | None,
-) -> None:
+def deliver(conn: Connection[Any], claimed: list[WebhookWork], *, lease_token: UUID, send_until: float, calls: Calls) -> None:
     """What has nothing left to tell, or nobody, ends; the rest is called, or put off where its endpoint has no room."""
     if over := [one for one in claimed if one.message is None or one.hook is None or not one.hook.is_active]:
         settle_webhooks(conn, [_ended(one, lease_token) for one in over]).fetchall()
@@ -64,10 +52,10 @@ def deliver(
     if wanted and time.monotonic() > send_until:
         outbox.release(conn, [one.work.id for one in wanted], lease_token=lease_token)
     elif wanted:
-        _call(conn, wanted, lease_token=lease_token, calls=calls, insist=insist)
+        _call(conn, wanted, lease_token=lease_token, calls=calls)
 
 
-def _call(conn: Connection[Any], wanted: list[Candidate], *, lease_token: UUID, calls: Calls, insist: Recorder | None) -> None:
+def _call(conn: Connection[Any], wanted: list[Candidate], *, lease_token: UUID, calls: Calls) -> None:
     try:
         depth_secret = secrets.known(settings().user_token_secret_arn)
     except secrets.SecretUnavailable as error:
@@ -76,38 +64,28 @@ def _call(conn: Connection[Any], wanted: list[Candidate], *, lease_token: UUID, 
         settle_webhooks(conn, later).fetchall()
         return
     aws.client("kms")  # made here: the threads would all make it at once
-    start = partial(_start, calls=calls, lease_token=lease_token, insist=insist, depth_secret=depth_secret)
+    start = partial(_start, calls=calls, lease_token=lease_token, depth_secret=depth_secret)
     endpoints.start_calls(conn, wanted, calls, start, lease_token=lease_token)
 
 
 def settle(conn: Connection[Any], answered: Answered) -> list[Due]:
     """Record the answers. Returns what waited for these endpoints and is due now."""
-    insist: Recorder = answered[0][0].insist or (lambda work: work(conn))
     settlements = [_settlement(called, answer) for called, answer in answered]
-    settled: dict[UUID, SettledWebhook] = {}
-    due: list[Due] = []
-
-    def record(conn: Connection[Any]) -> None:
-        settled.update({row.outbox_id: row for row in settle_webhooks(conn, settlements)})
-
-    def record_endpoints(conn: Connection[Any]) -> None:
-        due[:] = endpoints.record_outcomes(conn, _outcomes(answered, settled))
-
-    insist(record)
-    insist(record_endpoints)
+    settled = {row.outbox_id: row for row in settle_webhooks(conn, settlements)}
+    due = endpoints.record_outcomes(conn, _outcomes(answered, settled))
     if len(settled) < len(answered):
         log.warning("lost the lease while calling; they are told again", extra={"count": len(answered) - len(settled)})
     _nudge(settlements, settled)
     return due
 
 
-def _start(candidate: Candidate, *, calls: Calls, lease_token: UUID, insist: Recorder | None, depth_secret: bytes) -> None:
+def _start(candidate: Candidate, *, calls: Calls, lease_token: UUID, depth_secret: bytes) -> None:
     message, hook = candidate.about
     call = signed_call(candidate, message, hook, depth_secret)
     calls.start(
         OutboundCall(
             candidate.endpoint,
-            WebhookCall(candidate, message, lease_token, insist),
+            WebhookCall(candidate, message, lease_token),
             partial(ask, call, allow_private=settings().allow_private_destinations),
             settle,
             owner=candidate.work.tenant_id,
