@@ -19,7 +19,6 @@ from tocsin.store import outbox
 from tocsin.store.flow import claim
 from tocsin.store.flow.load_runs import load_runs
 from tocsin.store.rows import Delivery, Page, Planning, TriggerRun, WebhookWork, Work
-from tocsin.triggers.run import run_triggers
 from tocsin.webhooks import deliver as webhooks
 
 PLANNING_TIME = 0.5  # seconds; what is not planned by then is given back, so that others get their turn
@@ -79,6 +78,8 @@ def _page(work: Work) -> Page:
 
 
 def _run_triggers(conn: Connection[Any], runs: list[TriggerRun], hold: Hold) -> list[Due]:
+    from tocsin.triggers.run import run_triggers  # noqa: PLC0415 - takes intake along, which other workers never need
+
     run_triggers(conn, runs, calls=hold.worker.calls, lease_token=hold.lease_token, send_until=hold.send_until)
     return []
 
