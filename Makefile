@@ -6,10 +6,10 @@ GROUPS := run test build bench
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev test bench lint format validate build deploy clean
+.PHONY: help dev test bench restore-drill lint format validate build deploy clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 dev: install-run ## the whole service on this machine (PORT=8080, RESET=1 starts afresh)
 	@exec $(BIN)/python -m devstack
@@ -19,6 +19,9 @@ test: install-test ## all tests
 
 bench: install-bench ## measure, and write bench/results.json
 	@$(BIN)/python -m bench
+
+restore-drill: install-test ## dump, restore elsewhere, go on (DATABASE_URL=… tries a copy of that database; docs/restoring.md)
+	@PYTHONPATH=layers/shared $(BIN)/python -m tools.restore_drill
 
 lint: install-test ## style and types
 	@$(BIN)/ruff check .

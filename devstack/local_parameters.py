@@ -27,6 +27,7 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "TriggerConcurrency": "2",
         "AllowPrivateDestinations": "true",
         "InternetEgress": "true",
+        "ArchiveRecords": "true",
         "PublicUrl": public_url,
         "ProviderBaseUrls": _base_urls(post_office_url) if post_office_url else "",
     }

@@ -14,9 +14,10 @@ from psycopg import Connection, sql
 from devstack.postgres import Postgres
 from tests import links
 from tests.trigger_runs import Triggers
+from tests.without import Thing, make_useless
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
 from tests.world import TENANT, World
-from tocsin.access import authenticate
+from tocsin.access import authenticate, standing
 from tocsin.foundation import database, secrets, settings
 from tocsin.upkeep import bootstrap
 from tocsin.upkeep.migrate import migrate
@@ -37,14 +38,44 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="session")
-def template(server: Postgres) -> str:
-    """The name of a migrated database with one tenant, to be cloned."""
+def migrated(server: Postgres) -> str:
+    """The name of a migrated database with one tenant."""
     with psycopg.connect(server.dsn(), autocommit=True) as conn:
-        conn.execute("CREATE DATABASE tocsin_template")
-    migrate(server.dsn("tocsin_template"), ROOT / "migrations")
-    with psycopg.connect(server.dsn("tocsin_template", "tocsin_worker"), autocommit=True) as conn:
+        conn.execute("CREATE DATABASE tocsin_migrated")
+    migrate(server.dsn("tocsin_migrated"), ROOT / "migrations")
+    with psycopg.connect(server.dsn("tocsin_migrated", "tocsin_worker"), autocommit=True) as conn:
         bootstrap.make_tenant(conn, TENANT)
-    return "tocsin_template"
+    return "tocsin_migrated"
+
+
+@pytest.fixture(scope="session")
+def useless(request: pytest.FixtureRequest) -> str:
+    """What carries nothing in this run, to see who notices (`python -m tools.seeds`); else there is nothing of the kind."""
+    return str(getattr(request, "param", ""))
+
+
+@pytest.fixture(scope="session")
+def template(server: Postgres, migrated: str, useless: str) -> Iterator[str]:
+    """The name of the database that is cloned for the tests."""
+    if not useless:
+        yield migrated
+        return
+    with _clone(server, migrated, "tocsin_template", useless) as name:
+        yield name
+
+
+@contextmanager
+def _clone(server: Postgres, template: str, name: str, useless: str) -> Iterator[str]:
+    with psycopg.connect(server.dsn(), autocommit=True) as conn:
+        conn.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template)))
+    try:
+        if useless:
+            with psycopg.connect(server.dsn(name), autocommit=True) as conn:
+                make_useless(conn, Thing.parse(useless))
+        yield name
+    finally:
+        with psycopg.connect(server.dsn(), autocommit=True) as conn:
+            conn.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture
@@ -78,11 +109,10 @@ def work_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkQueue]:
 
 
 @pytest.fixture(scope="session")
-def shared_database(server: Postgres, template: str) -> str:
+def shared_database(server: Postgres, migrated: str, useless: str) -> Iterator[str]:
     """One database for every test of this process: emptying it takes a hundredth of the time that cloning another would."""
-    with psycopg.connect(server.dsn(), autocommit=True) as conn:
-        conn.execute(sql.SQL("CREATE DATABASE tocsin_shared TEMPLATE {}").format(sql.Identifier(template)))
-    return "tocsin_shared"
+    with _clone(server, migrated, "tocsin_shared", useless) as name:
+        yield name
 
 
 @pytest.fixture
@@ -110,6 +140,7 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
         monkeypatch.setenv(variable, value)
     settings.settings.cache_clear()
     authenticate.forget()
+    standing.forget()
     secrets.forget()
     links.know_the_secrets()
     database.disconnect()

@@ -11,6 +11,7 @@ from psycopg import Connection, sql
 from psycopg.rows import dict_row
 
 from tests.work_queue import Nudge, WorkQueue
+from tocsin.access import key_format
 from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Message, Ways
@@ -23,6 +24,7 @@ from tocsin.intake.admission import Sender
 from tocsin.intake.intents import Intent
 from tocsin.outbox.dispatch import dispatch
 from tocsin.outbox.worker import Worker
+from tocsin.store import api_keys
 from tocsin.upkeep import bootstrap
 
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
@@ -125,8 +127,27 @@ class World:
         )
         return device_id
 
-    def add_key(self, *scopes: str, tenant: UUID = TENANT, mode: str = "live", producer: str = "shop") -> str:
-        return bootstrap.make_key(self.worker, tenant_id=tenant, name="test", producer=producer, scopes=list(scopes), mode=mode)
+    def add_key(
+        self, *scopes: str, tenant: UUID = TENANT, mode: str = "live", producer: str = "shop", owner: UUID | None = None
+    ) -> str:
+        """Without the audit row of its making, so that a test sees those of what it does."""
+        key_id = uuid7()
+        minted = key_format.mint(key_id, mode)
+        api_keys.insert(
+            self.worker,
+            key_id=key_id,
+            tenant_id=tenant,
+            producer=producer,
+            name="test",
+            mode=mode,
+            key_prefix=minted.prefix,
+            key_hash=minted.hash,
+            scopes=list(scopes),
+            rate_limit=None,
+            expires_at=None,
+            user_id=owner,
+        )
+        return minted.plain
 
     def asked(self, *, key: str | None = None, **intent: Any) -> Asked:
         """An intent as it would come in; without an audience it goes to alice by email."""

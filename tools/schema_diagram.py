@@ -21,9 +21,9 @@ COMMAND = ".venv/bin/python -m tools.schema_diagram"
 
 # Each table in one chapter, in the order in which they are drawn.
 CHAPTERS = {
-    "who": ("tenants", "users", "devices", "api_keys", "rate_limits", "audit_logs"),
+    "who": ("tenants", "users", "devices", "api_keys", "rate_limits", "audit_logs", "erasures", "audit_heads"),
     "asked": ("records", "notification_types", "domain_events", "event_routing", "domain_events_processed", "malformed_intents"),
-    "work": ("outbox", "routes", "attempts", "dead_letters", "digests", "notification_email_log"),
+    "work": ("outbox", "routes", "attempts", "dead_letters", "jobs", "digests", "notification_email_log"),
     "seen": ("notifications", "notification_reads", "notification_threads", "watches", "preferences"),
     "automation": (
         "webhooks",
@@ -37,7 +37,17 @@ CHAPTERS = {
         "reply_inboxes",
         "abandoned_executions",
     ),
-    "sent": ("templates", "provider_configs", "lanes", "suppressions", "provider_events", "admin_system_events"),
+    "sent": (
+        "templates",
+        "provider_configs",
+        "lanes",
+        "suppressions",
+        "provider_events",
+        "admin_system_events",
+        "job_runs",
+        "archives",
+        "metrics",
+    ),
 }
 OVERVIEW = "all"
 _SHORT = {"timestamp with time zone": "timestamptz", "time without time zone": "time", "double precision": "float8"}

@@ -3,6 +3,7 @@
 from tocsin.api import (
     about,
     devices,
+    erasures,
     event_routing,
     notification_types,
     suppressions,
@@ -23,6 +24,7 @@ handler = door(
         *templates.ENDPOINTS,
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
+        *erasures.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )

@@ -2,6 +2,8 @@
 
 import json
 import urllib.request
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -12,7 +14,7 @@ from psycopg import Connection
 from tocsin.foundation import aws, deadlines, secrets
 from tocsin.foundation.connecting import RDS_CERTIFICATES
 from tocsin.foundation.settings import settings
-from tocsin.upkeep import bootstrap, migrate
+from tocsin.upkeep import after_restore, bootstrap, migrate
 
 log = Logger()
 
@@ -23,7 +25,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     """A CloudFormation custom resource. Its answer goes to the ResponseURL; without one (the local stack) it is returned."""
     try:
         with deadlines.within(context.get_remaining_time_in_millis() / 1000 - SPARE_SECONDS):
-            data = {} if event["RequestType"] == "Delete" else _migrate()
+            data = _WORK[event["RequestType"]]()
     except Exception as error:
         log.exception("migration failed")
         if not event.get("ResponseURL"):
@@ -43,6 +45,15 @@ def _migrate() -> dict[str, Any]:
         _make_first_key(conn)
     log.info("migrated", extra={"applied": applied})
     return {"Applied": len(applied)}
+
+
+def _after_restore() -> dict[str, Any]:
+    """Called by whoever has restored a dump (docs/restoring.md), never by CloudFormation."""
+    applied = _migrate()
+    with migrate.alone(_admin_url()) as conn:
+        restored = after_restore.bring_in_order(conn)
+    log.info("brought in order after a restore", extra=asdict(restored))
+    return applied | asdict(restored)
 
 
 def _make_first_key(conn: Connection[Any]) -> None:
@@ -69,6 +80,14 @@ def _admin_url() -> str:
 def _secret(arn: str) -> dict[str, str]:
     secret: dict[str, str] = json.loads(secrets.read(arn))
     return secret
+
+
+_WORK: dict[str, Callable[[], dict[str, Any]]] = {
+    "Create": _migrate,
+    "Update": _migrate,
+    "Delete": dict,
+    "AfterRestore": _after_restore,
+}
 
 
 def _answer(event: dict[str, Any], status: str, data: dict[str, Any], *, reason: str = "") -> dict[str, Any]:

@@ -1,6 +1,36 @@
-"""The door for those who run the service: API keys, the providers that a tenant brings, and outcomes that came too late."""
+"""The door for those who watch over the service: what is wrong, what died, what came too late, and what to do about it."""
 
-from tocsin.api import abandoned_executions, about, api_keys, providers
+from tocsin.api import (
+    abandoned_executions,
+    about,
+    books,
+    dead_letters,
+    email_log,
+    jobs,
+    lanes,
+    malformed_intents,
+    metrics,
+    retention,
+    status,
+    stuck_notifications,
+    system_events,
+)
 from tocsin.http.door import door
 
-handler = door([*api_keys.ENDPOINTS, *providers.ENDPOINTS, *abandoned_executions.ENDPOINTS], otherwise=about.otherwise)
+handler = door(
+    [
+        *status.ENDPOINTS,
+        *lanes.ENDPOINTS,
+        *system_events.ENDPOINTS,
+        *malformed_intents.ENDPOINTS,
+        *abandoned_executions.ENDPOINTS,
+        *dead_letters.ENDPOINTS,
+        *jobs.ENDPOINTS,
+        *email_log.ENDPOINTS,
+        *metrics.ENDPOINTS,
+        *stuck_notifications.ENDPOINTS,
+        *books.ENDPOINTS,
+        *retention.ENDPOINTS,
+    ],
+    otherwise=about.otherwise,
+)

@@ -30,9 +30,10 @@ ALTER ROLE tocsin_retention SET lock_timeout = '5s';
 ALTER ROLE tocsin_retention SET statement_timeout = '60s';
 ALTER ROLE tocsin_retention SET idle_in_transaction_session_timeout = '60s';
 
--- The worker only ever looks up a batch by keys. Right after a bulk load, before the tables are analysed, the planner would rather read
+-- The worker and retention only ever look up a batch by keys. Right after a bulk load, before the tables are analysed, the planner would rather read
 -- them whole; told not to, it keeps to the indexes whatever it believes about their size.
 ALTER ROLE tocsin_worker SET enable_seqscan = off;
+ALTER ROLE tocsin_retention SET enable_seqscan = off;
 
 -- Our statements are long and their rows few, while the planner expects thousands of each JSON parameter: it would compile them, at
 -- hundreds of milliseconds a time, to save microseconds.

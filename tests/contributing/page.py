@@ -44,7 +44,7 @@ class Tree:
         """Write what the chapter says; returns the files it speaks of."""
         touched: list[str] = []
         previous = self.newest_migration()
-        words = {"PREVIOUS": previous, "NNNN": f"{int(previous.split('.')[0]) + 1:04d}"}
+        words = {"PREVIOUS": previous, "NNNN": f"{int(previous[:4]) + 1:04d}"}
         for kind, block in blocks(title):
             text = re.sub("|".join(words), lambda found: words[found[0]], block)
             if kind == "diff":

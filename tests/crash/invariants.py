@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.world import World
 from tocsin.store.rows import RANKS
+from tocsin.upkeep.balance import balance
 
 Row = dict[str, Any]
 TERMINAL = {"published", "dead_letter", "skipped", "cancelled"}
@@ -159,6 +160,8 @@ def check(world: World, ledger: list[Row], where: str = "") -> Evidence:
     """Every invariant, after a drain."""
     found = gather(world, ledger)
     wrong = [f"{oracle.__name__}: {sentence}" for oracle in ALL for sentence in oracle(found)]
+    books = balance(world.retention, has_time=lambda: True)
+    wrong += [f"the books: {name} {ids}" for name, found_of in books.residue.items() for ids in found_of.values()]
     assert not wrong, "\n".join([where, *wrong])
     return found
 

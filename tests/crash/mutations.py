@@ -47,7 +47,7 @@ def open_after_sending() -> None:
     """Attempts are written together with their outcomes, not before the send. For a child process: it is never undone."""
     real_record = settle._record
 
-    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any) -> OpenedBatch:
+    def only_pretend(conn: Any, ready: list[Any], *, lease_token: Any, limits: Any) -> OpenedBatch:
         now = datetime.now(UTC)
         opened = [
             (one, Opened(one.delivery.work.id, one.delivery.work.last_attempt_no + 1, one.delivery.work.attempt_count + 1, now))

@@ -7,13 +7,14 @@ from uuid import UUID
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.crash.desk import Crew, Desk, Desks, Pause
 from tests.crash.staging import PAST_LEASE, drain, worker
 from tests.world import TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.delivery import deliver, gate
 from tocsin.intake import cancel as cancelling
-from tocsin.intake.cancel import Cancelled, cancel
+from tocsin.intake.cancel import Cancelled
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store import outbox, routes
 from tocsin.store.flow import plan as statement

@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.crash import invariants, mutations
 from tests.crash.invariants import TERMINAL, Evidence
 from tests.crash.site import Site
 from tests.crash.test_every_boundary import CHUNKS, MOST_BOUNDARIES
 from tests.crash.traffic import INTENT
 from tests.world import TENANT
-from tocsin.intake.cancel import cancel
 
 BEFORE_RECOVERY = timedelta(minutes=4)  # the first look after a crash is five minutes later
 AROUND_A_SEND = ["before ses/sns in tocsin.channels", "after ses/sns in tocsin.channels", "settle._record"]

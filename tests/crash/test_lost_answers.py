@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from devstack.post_office import PostOffice
+from tests.cancelling import cancel
 from tests.content import add_type
 from tests.crash import invariants
 from tests.crash.invariants import Evidence
 from tests.crash.site import Site
 from tests.world import TENANT, WINDOW
-from tocsin.intake.cancel import cancel
 
 PEOPLE = ["alice", "bob", "carol"]
 HASTY = {"sesv2": (2.0, 0.3), "sns": (2.0, 0.3)}

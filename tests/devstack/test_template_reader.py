@@ -315,6 +315,7 @@ def test_our_own_template_can_be_brought_to_life() -> None:
     assert declared.cors.origins == ("*",)
     assert doors | {
         "OperateFunction",
+        "AdminFunction",
         "DataFunction",
         "LiveFunction",
         "SweepFunction",

@@ -54,7 +54,15 @@ def test_the_readme_conversations_work_as_pasted(running_stack: RunningStack, tm
 
 
 # page: what its sessions are refused on purpose, and nothing else
-REFUSED = {"docs/kv.md": {"412"}, "docs/triggers.md": set(), "docs/webhooks.md": set(), "docs/synchronous.md": set()}
+REFUSED = {
+    "docs/kv.md": {"412"},
+    "docs/triggers.md": set(),
+    "docs/webhooks.md": set(),
+    "docs/synchronous.md": set(),
+    "docs/metrics.md": set(),
+    "docs/users.md": set(),
+    "docs/tenants.md": set(),
+}
 
 
 @pytest.mark.parametrize(
@@ -65,14 +73,21 @@ REFUSED = {"docs/kv.md": {"412"}, "docs/triggers.md": set(), "docs/webhooks.md":
         "docs/events.md",
         "docs/inbox.md",
         "docs/preferences.md",
+        "docs/limits.md",
         "docs/templates.md",
         "docs/providers.md",
         "docs/feedback.md",
         "docs/local-stack.md",
+        "docs/api-keys.md",
+        "docs/audit.md",
         "docs/operations.md",
+        "docs/metrics.md",
         "docs/kv.md",
         "docs/triggers.md",
         "docs/webhooks.md",
+        "docs/users.md",
+        "docs/tenants.md",
+        "docs/dead-letters.md",
     ],
 )
 def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: RunningStack, tmp_path: Path) -> None:
@@ -84,6 +99,18 @@ def test_the_sessions_of_a_page_work_as_pasted(page: str, running_stack: Running
     assert not any(f'"status":{digit}' in one for one in said for digit in ("404", "409", "5"))
     if page in REFUSED:
         assert {one for text in said for one in re.findall(r'"status":(4\d\d)', text)} == REFUSED[page]
+
+
+def test_the_lane_that_the_page_of_operations_opens_sends_what_waited_for_it(running_stack: RunningStack, tmp_path: Path) -> None:
+    (session,) = [one for one in sessions("docs/operations.md") if "/v1/lanes/ses:email/open" in one]
+    client = Client.of(running_stack)
+    before = len(client.mails_to("gil@example.com"))
+
+    said = run(f"{PREAMBLE}\n{session}", running_stack, tmp_path)
+
+    assert "POST /v1/lanes/ses:email/open" in said, "the status says what to do"
+    assert '"state":"open"' in said
+    wait_for(lambda: client.mails_to("gil@example.com"), lambda mails: len(mails) == before + 1)
 
 
 def test_a_value_that_changes_is_told_as_the_page_of_triggers_says(running_stack: RunningStack, tmp_path: Path) -> None:

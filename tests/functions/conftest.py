@@ -105,7 +105,7 @@ class Ears(logging.Handler):
 def ears(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], str]]:
     """Everything that was logged or printed so far, of our own code and of the libraries we configure to speak."""
     handler = Ears()
-    doors = ("intake", "inbox_api", "live", "wait", "manage", "operate", "data", "intake_queue", "dispatch")
+    doors = ("intake", "inbox_api", "live", "wait", "manage", "operate", "admin", "data", "intake_queue", "dispatch")
     for door in (*doors, "webhooks", "triggers", "feedback", "sweep"):
         module_of(door)
     ours = [logger for name in list(logging.root.manager.loggerDict) if (logger := logging.getLogger(name)).handlers]

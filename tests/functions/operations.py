@@ -12,6 +12,8 @@ from tests.content import add_suppression
 from tests.events import TYPE, happen
 from tests.functions.doors import ENDPOINTS, Answer, Api, intent
 from tests.functions.readers import arrive
+from tests.letters import bury_delivery
+from tests.operators import abandon, close_lane, keep_malformed
 from tests.providers import add_provider, make_data_key
 from tests.webhooks import add_hook
 from tests.world import TENANT, World
@@ -110,6 +112,21 @@ class Stage:
     def told(self) -> str:
         return str(self.api.post(f"/v1/webhooks/{self.hook()}/test").json["id"])
 
+    def incident(self) -> str:
+        return str(self.api.post("/v1/system-events", INCIDENT | {"subject": str(uuid4())}).json["id"])
+
+    def lane(self) -> str:
+        return close_lane(self.world, f"webhook:{uuid4()}")
+
+    def malformed(self) -> str:
+        return keep_malformed(self.world, intent(channels=["pigeon"]))
+
+    def abandoned(self) -> str:
+        return str(abandon(self.world))
+
+    def job(self) -> str:
+        return str(self.api.post("/v1/dead-letters/replay", {"filter": {"type": "nothing"}}).json["id"])
+
     def kind(self) -> str:
         name = str(uuid4())
         assert self.api.put(f"/v1/notification-types/{name}", {}).status == 200
@@ -120,6 +137,22 @@ class Stage:
         assert self.api.put(f"/v1/kv/orders/{place['key']}", {"state": "new"}).status == 201
         return place
 
+    def person(self) -> str:
+        name = str(uuid4())
+        assert self.api.put(f"/v1/users/{name}", {}).status == 201
+        return name
+
+    def receipt(self) -> str:
+        return str(self.api.post(f"/v1/users/{self.person()}/erase").json["id"])
+
+    def tenant(self) -> str:
+        return str(self.api.post("/v1/tenants", {"name": "Shop"}).json["id"])
+
+    def suspended_tenant(self) -> str:
+        tenant = self.tenant()
+        assert self.api.post(f"/v1/tenants/{tenant}/suspend", {"reason": "unpaid"}).status == 200
+        return tenant
+
     def trigger(self) -> str:
         return str(self.api.post("/v1/triggers", TRIGGER).json["id"])
 
@@ -129,6 +162,7 @@ DEVICE = {"platform": "fcm"}
 ROUTING = {"rules": {"mention": ["in_app"]}}
 TRIGGER = {"kind": "kv", "collection_glob": "orders", "handler": {"kind": "intent", "intent": intent()}}
 TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
+INCIDENT = {"event_type": "incident_opened", "severity": "low", "description": "Something is odd."}
 WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
 THREAD = {"kind": "order", "id": "A-17"}
 TOKEN = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news"), SECRET)
@@ -166,8 +200,20 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/users/{id}/watches": lambda stage: {"path": {"id": "alice"}},
     "PUT /v1/users/{id}/watches/{scope}": lambda stage: {"path": {"id": "alice", "scope": "s"}, "body": {"level": "all"}},
     "DELETE /v1/users/{id}/watches/{scope}": lambda stage: {"path": {"id": "alice", "scope": stage.watched()}},
+    "PATCH /v1/users/{id}": lambda stage: {"path": {"id": "bob"}, "body": {"locale": "pt"}},
+    "POST /v1/users/batch": lambda stage: {"body": {"users": [{"id": str(uuid4())}]}},
+    "DELETE /v1/users/{id}": lambda stage: {"path": {"id": stage.person()}},
+    "POST /v1/users/{id}/erase": lambda stage: {"path": {"id": stage.person()}},
+    "GET /v1/erasures/{id}": lambda stage: {"path": {"id": stage.receipt()}},
+    "POST /v1/tenants": lambda stage: {"body": {"name": "Shop"}},
+    "GET /v1/tenants/{id}": lambda stage: {"path": {"id": stage.tenant()}},
+    "PATCH /v1/tenants/{id}": lambda stage: {"path": {"id": stage.tenant()}, "body": {"name": "Store"}},
+    "POST /v1/tenants/{id}/suspend": lambda stage: {"path": {"id": stage.tenant()}, "body": {"reason": "unpaid"}},
+    "POST /v1/tenants/{id}/resume": lambda stage: {"path": {"id": stage.suspended_tenant()}},
+    "DELETE /v1/tenants/{id}": lambda stage: {"path": {"id": stage.tenant()}, "body": {"confirm": "Shop"}},
     "POST /v1/users/{id}/tokens": lambda stage: {"path": {"id": "alice"}, "body": {}},
     "POST /v1/api-keys": lambda stage: {"body": KEY},
+    "GET /v1/api-keys/{id}": lambda stage: {"path": {"id": stage.key()}},
     "POST /v1/api-keys/{id}/rotate": lambda stage: {"path": {"id": stage.key()}, "body": {}},
     "POST /v1/api-keys/{id}/revoke": lambda stage: {"path": {"id": stage.key()}},
     "POST /v1/templates": lambda stage: {"body": TEMPLATE},
@@ -202,5 +248,23 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "POST /v1/webhooks/{id}/rotate-secret": lambda stage: {"path": {"id": stage.hook()}},
     "POST /v1/webhooks/{id}/test": lambda stage: {"path": {"id": stage.hook()}},
     "GET /v1/webhooks/{id}/deliveries": lambda stage: {"path": {"id": stage.hook()}},
+    "GET /v1/dead-letters/{id}": lambda stage: {"path": {"id": str(bury_delivery(stage.world))}},
+    "POST /v1/dead-letters/{id}/replay": lambda stage: {"path": {"id": str(bury_delivery(stage.world))}, "body": {}},
+    "POST /v1/dead-letters/{id}/resolve": lambda stage: {
+        "path": {"id": str(bury_delivery(stage.world))},
+        "body": {"resolution": "ignored", "reason": "seen to"},
+    },
+    "POST /v1/dead-letters/replay": lambda stage: {"body": {"filter": {}}},
+    "GET /v1/jobs/{id}": lambda stage: {"path": {"id": stage.job()}},
+    "POST /v1/jobs/{id}/cancel": lambda stage: {"path": {"id": stage.job()}},
+    "GET /v1/email-log": lambda stage: {"query": {"user_id": "alice"}},
     "POST /v1/webhooks/deliveries/{id}/redeliver": lambda stage: {"path": {"id": stage.told()}},
+    "GET /v1/abandoned-executions/{id}": lambda stage: {"path": {"id": stage.abandoned()}},
+    "POST /v1/lanes/{id}/open": lambda stage: {"path": {"id": stage.lane()}, "body": {"reason": "repaired"}},
+    "POST /v1/system-events": lambda stage: {"body": INCIDENT | {"subject": str(uuid4())}},
+    "GET /v1/system-events/{id}": lambda stage: {"path": {"id": stage.incident()}},
+    "POST /v1/system-events/{id}/resolve": lambda stage: {"path": {"id": stage.incident()}, "body": {"reason": "over"}},
+    "GET /v1/malformed-intents/{id}": lambda stage: {"path": {"id": stage.malformed()}},
+    "POST /v1/malformed-intents/{id}/accept": lambda stage: {"path": {"id": stage.malformed()}, "body": intent()},
+    "POST /v1/malformed-intents/{id}/resolve": lambda stage: {"path": {"id": stage.malformed()}, "body": {"reason": "spam"}},
 }

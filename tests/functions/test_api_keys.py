@@ -9,7 +9,8 @@ import pytest
 
 from tests.functions.doors import Answer, Api
 from tests.functions.test_problems import assert_problem
-from tests.world import World
+from tests.providers import make_data_key
+from tests.world import OTHER_TENANT, World
 from tocsin.access import authenticate
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -222,3 +223,89 @@ def test_keys_are_listed_newest_first_page_by_page(world: World, api: Api) -> No
 
     assert [key["name"] for key in first["data"] + second["data"]] == [*reversed(names), "test"]
     assert second["next_cursor"] is None
+
+
+def test_a_key_has_an_owner_who_is_shown_and_handed_on_by_rotating(world: World, api: Api) -> None:
+    world.add_user("alice")
+    made = _make(api, user_id="alice")
+
+    rotated = _rotate(api, made).json
+
+    assert (made["user_id"], rotated["user_id"]) == ("alice", "alice")
+    assert _make(api)["user_id"] is None
+
+
+def test_an_owner_whom_nobody_knows_is_refused(world: World, api: Api) -> None:
+    world.add_tenant()
+    world.add_user("theirs", tenant=OTHER_TENANT)
+
+    for owner in ("nobody", "theirs"):
+        problem = assert_problem(api.post("/v1/api-keys", BODY | {"user_id": owner}), 422, "invalid-request")
+        assert problem["errors"] == [{"pointer": "/user_id", "message": "is not known"}]
+
+
+def test_a_key_ends_with_its_owner_and_stays_as_the_author_of_what_it_made(world: World, api: Api) -> None:
+    alice = world.add_user("alice")
+    made = _make(api, user_id="alice")
+    assert _works(api, made)
+
+    world.admin.execute("DELETE FROM users WHERE id = %s", [alice])
+
+    assert not _works(api, made)
+    shown = api.get(f"/v1/api-keys/{made['id']}").json
+    assert (shown["user_id"], shown["is_active"], shown["revoked_at"] is not None) == (None, False, True)
+
+
+def test_a_key_is_shown_with_its_use_and_its_end_and_without_its_secret(world: World, api: Api) -> None:
+    made = _make(api)
+    assert _works(api, made)
+    api.post(f"/v1/api-keys/{made['id']}/revoke")
+
+    shown = api.get(f"/v1/api-keys/{made['id']}")
+
+    assert shown.json.keys() == made.keys() - {"key"}
+    assert made["key"] not in shown.text
+    assert (shown.json["key_prefix"], shown.json["is_active"]) == (made["key_prefix"], False)
+    assert (made["last_used_at"], made["revoked_at"]) == (None, None)
+    assert (shown.json["last_used_at"] is not None, shown.json["revoked_at"] is not None) == (True, True)
+
+
+def test_a_key_of_others_is_no_key(world: World, api: Api) -> None:
+    made = _make(api)
+    world.add_tenant()
+    other = Api(world.add_key("admin", tenant=OTHER_TENANT))
+
+    assert_problem(other.get(f"/v1/api-keys/{made['id']}"), 404, "not-found")
+    assert made["id"] not in other.get("/v1/api-keys").text
+
+
+def test_keys_are_found_by_owner_producer_and_whether_they_open_anything(
+    world: World, api: Api, later: Callable[[timedelta], None]
+) -> None:
+    world.add_user("alice")
+    world.add_user("bob")
+    of_alice, of_billing = _make(api, user_id="alice")["id"], _make(api, producer="billing")["id"]
+    ended = _make(api, producer="billing", expires_at=(datetime.now(UTC) + HOUR).isoformat())["id"]
+    api.post(f"/v1/api-keys/{of_billing}/revoke")
+    later(2 * HOUR)
+
+    def found(**query: str) -> set[str]:
+        return {key["id"] for key in api.get("/v1/api-keys", query=query).json["data"]}
+
+    assert (found(user_id="alice"), found(user_id="bob"), found(user_id="nobody")) == ({of_alice}, set(), set())
+    assert found(producer="billing") == {of_billing, ended}
+    assert found(is_active="false") == {of_billing, ended}
+    assert found(is_active="true") & {of_alice, of_billing, ended} == {of_alice}
+    assert_problem(api.get("/v1/api-keys", query={"is_active": "yes"}), 422, "invalid-request")
+
+
+def test_who_makes_a_template_or_a_webhook_is_shown(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_data_key(monkeypatch)
+    author = _make(api, scopes=["manage"])
+
+    template = api.post("/v1/templates", {"name": "t", "channel": "sms", "body": "Hi"}, key=author["key"]).json
+    hook = api.post(
+        "/v1/webhooks", {"url": "https://hooks.example.com", "events": ["notification.published"]}, key=author["key"]
+    ).json
+
+    assert (template["created_by"], hook["created_by"]) == (author["id"], author["id"])

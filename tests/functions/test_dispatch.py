@@ -1,6 +1,7 @@
 """The dispatch door: nudges in, messages out; what cannot be read is forgotten, what cannot be recorded stays."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,6 +11,9 @@ import pytest
 from tests.functions.doors import Context, handler_of, module_of, sqs_event
 from tests.world import OTHER_TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.delivery.dampener import Limits
+from tocsin.delivery.over_sending import Guard
+from tocsin.foundation import settings
 
 STRANGER = "00000000-0000-7000-8000-00000000000f"
 
@@ -84,6 +88,52 @@ def test_a_second_copy_and_an_end_in_doubt_are_told_to_cloudwatch(
 
     metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line][-1]
     assert (metrics["DuplicatesSuspected"], metrics["EndedInDoubt"]) == ([1.0], [1.0])
+
+
+def test_the_installation_says_how_much_one_address_and_one_person_are_told(
+    world: World, dispatch: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = {
+        "OVER_SENDING_LIMIT": 2,
+        "OVER_SENDING_WINDOW_SECONDS": 90,
+        "EMAILS_PER_USER_PER_HOUR": 3,
+        "DAMPENER_WINDOW_SECONDS": 60,
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, str(value))
+    settings.settings.cache_clear()
+    world.add_user()
+    world.add_user("bob")
+    world.try_accept(
+        *[world.asked(type="auth.code", audience={"kind": "address", "email": "carol@example.com"}) for _ in range(3)],
+        *[world.asked() for _ in range(4)],
+        *[world.asked(audience={"kind": "users", "user_ids": ["bob"]}, thread={"kind": "pr", "id": "7"}) for _ in range(2)],
+    )
+
+    dispatch(_nudge(*world.due()))
+
+    ends = Counter((route["status"], route["reason"].partition(" told by")[0]) for route in world.routes())
+    assert ends == {
+        ("published", ""): 2 + 3 + 1,
+        ("skipped", "over_sending: 2 in 90 s"): 1,
+        ("pending", "dampened: hourly"): 1,
+        ("skipped", "dampened:"): 1,
+        ("pending", ""): 1,
+    }
+    opens_in = world.one(
+        "SELECT due_at - tocsin_now() FROM outbox JOIN records USING (notification_id) WHERE audience_kind = 'digest'"
+    )
+    assert opens_in <= timedelta(seconds=60)
+    metrics = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line][-1]
+    assert metrics["OverSendingSkipped"] == [1.0]
+
+
+def test_what_the_code_does_without_being_told_is_what_the_settings_say() -> None:
+    usual, config = Limits(), settings.Settings()
+
+    assert usual.thread_window.total_seconds() == config.dampener_window_seconds
+    assert usual.hourly_limit == config.emails_per_user_per_hour
+    assert usual.guard == Guard(config.over_sending_limit, timedelta(seconds=config.over_sending_window_seconds))
 
 
 def test_while_the_database_is_down_the_nudges_stay_on_the_queue(

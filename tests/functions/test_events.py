@@ -524,6 +524,7 @@ def test_an_event_says_what_became_of_it(
         "type": "issue.commented",
         "scope": "repo:7",
         "thread": {"kind": "issue", "id": "7"},
+        "dead_letter": None,
         "actor": "bob",
         "data": data,
         "mode": "live",

@@ -104,6 +104,9 @@ def test_the_first_run_makes_schema_passwords_tenant_and_key(server: Postgres, i
     assert key_format.is_well_formed(key)
     assert _one(server, "SELECT key_hash FROM api_keys") == key_format.digest(key)
     assert {"admin", "manage"} <= set(_one(server, "SELECT scopes FROM api_keys"))
+    assert _one(server, "SELECT (actor, action, resource_id::uuid = api_keys.id)::text FROM audit_logs, api_keys") == (
+        "(deployment,create,t)"
+    )
 
 
 def test_the_second_run_changes_nothing(server: Postgres, installation: str) -> None:

@@ -16,6 +16,7 @@ DEFAULTS = {
     "ambiguous_policy": None,
     "transactional": True,
     "expires_after_seconds": None,
+    "over_sending": None,
 }
 EVERYTHING = {
     "channels": ["sms", "email"],
@@ -24,6 +25,7 @@ EVERYTHING = {
     "ambiguous_policy": "hold",
     "transactional": False,
     "expires_after_seconds": 3600,
+    "over_sending": {"limit": 5, "window_seconds": 600},
 }
 
 
@@ -87,6 +89,12 @@ def test_a_type_that_is_forgotten_means_nothing_again(world: World, api: Api) ->
         ({"expires_after_seconds": 59}, "/expires_after_seconds"),
         ({"expires_after_seconds": 31_536_001}, "/expires_after_seconds"),
         ({"expires_after_seconds": "60"}, "/expires_after_seconds"),
+        ({"over_sending": {"limit": 0, "window_seconds": 60}}, "/over_sending/limit"),
+        ({"over_sending": {"limit": 10_001, "window_seconds": 60}}, "/over_sending/limit"),
+        ({"over_sending": {"limit": 5, "window_seconds": 59}}, "/over_sending/window_seconds"),
+        ({"over_sending": {"limit": 5, "window_seconds": 86_401}}, "/over_sending/window_seconds"),
+        ({"over_sending": {"limit": 5}}, "/over_sending/window_seconds"),
+        ({"over_sending": {"limit": 5, "window_seconds": 60, "per": "user"}}, "/over_sending/per"),
         ({"colour": "red"}, "/colour"),
     ],
 )

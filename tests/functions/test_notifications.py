@@ -182,6 +182,19 @@ def test_a_scheduled_and_cancelled_one_tells_both(world: World, api: Api) -> Non
     assert [entry["what"] for entry in timeline] == ["accepted", "scheduled", "cancel_asked", "planned", "cancelled"]
 
 
+def test_a_notification_says_when_it_was_last_changed(world: World, api: Api) -> None:
+    world.add_user()
+    asked = world.accept(send_at=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
+    before = api.get(f"/v1/notifications/{asked.notification_id}").json
+    world.pass_time(timedelta(minutes=5))
+
+    api.post(f"/v1/notifications/{asked.notification_id}/cancel")
+
+    (listed,) = api.get("/v1/notifications").json["data"]
+    assert before["updated_at"] == before["accepted_at"]
+    assert listed["updated_at"] == listed["cancelled_at"] > before["updated_at"]
+
+
 def test_an_unknown_or_unreadable_id_is_404(world: World, api: Api) -> None:
     for unknown in ("nonsense", "00000000-0000-7000-8000-00000000000f"):
         assert api.get(f"/v1/notifications/{unknown}").status == 404

@@ -22,6 +22,7 @@ DEFAULT: dict[str, Any] = {
     "quiet_hours_start": None,
     "quiet_hours_end": None,
     "timezone": "UTC",
+    "created_at": None,
     "updated_at": None,
 }
 
@@ -38,7 +39,7 @@ def _put(api: Api, channel: str, body: Any, notification_type: str = "") -> Answ
 
 
 def _without_time(rule: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in rule.items() if name != "updated_at"}
+    return {name: value for name, value in rule.items() if name not in ("created_at", "updated_at")}
 
 
 def test_who_chose_nothing_has_every_channel_on_without_limits(alice: Api) -> None:
@@ -69,12 +70,12 @@ def test_a_rule_is_set_shown_replaced_and_reset(world: World, alice: Api) -> Non
     first = _put(alice, "email", rule)
 
     assert first.status == 200
-    assert first.json == {"channel": "email", "notification_type": None} | rule | {"updated_at": first.json["updated_at"]}
+    assert _without_time(first.json) == {"channel": "email", "notification_type": None} | rule
     assert alice.get(f"{PATH}/email").json == first.json
     assert alice.get(PATH).json["data"][0] == first.json
     second = _put(alice, "email", {"enabled": False})
     assert _without_time(second.json) == {"channel": "email"} | _without_time(DEFAULT) | {"enabled": False}
-    assert second.json["updated_at"] > first.json["updated_at"]
+    assert second.json["updated_at"] > first.json["updated_at"] == first.json["created_at"] == second.json["created_at"]
     assert alice.delete(f"{PATH}/email").status == 204
     assert alice.delete(f"{PATH}/email").status == 204
     assert alice.get(f"{PATH}/email").json == {"channel": "email"} | DEFAULT

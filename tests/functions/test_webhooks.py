@@ -396,6 +396,21 @@ def test_the_log_of_a_hook_comes_in_pages_and_can_be_filtered(world: World, api:
     assert api.get(path, query={"notification_id": str(uuid4())}).json["data"] == []
 
 
+def test_a_delivery_that_was_made_says_so_and_when(world: World, api: Api) -> None:
+    made = _added(api)
+    sent = [api.post(f"/v1/webhooks/{made['id']}/test").json["id"] for _ in range(2)]
+    world.admin.execute(
+        """UPDATE webhook_deliveries SET status = 'delivered', delivered_at = '2026-11-17T10:00:00Z', next_retry_at = NULL
+           WHERE id = %s""",
+        [sent[0]],
+    )
+
+    shown = {one["id"]: one for one in api.get(f"/v1/webhooks/{made['id']}/deliveries").json["data"]}
+
+    assert (shown[sent[0]]["delivered"], shown[sent[0]]["delivered_at"]) == (True, "2026-11-17T10:00:00Z")
+    assert (shown[sent[1]]["delivered"], shown[sent[1]]["delivered_at"]) == (False, None)
+
+
 @pytest.mark.parametrize(("name", "value"), [("status", "lost"), ("notification_id", "x"), ("limit", "0"), ("state", "failed")])
 def test_a_filter_that_is_not_valid_is_refused_by_name(api: Api, name: str, value: str) -> None:
     made = _added(api)

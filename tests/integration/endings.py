@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+from tests.cancelling import cancel
 from tests.claiming import claim
 from tests.content import add_suppression
 from tests.events import TYPE, Visit, fan_out_all, fan_out_once, happen, route, wait_until_readable
@@ -19,8 +20,9 @@ from tests.world import LEASE, TENANT, World
 from tocsin.audience import fan_out
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
+from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
-from tocsin.intake.cancel import cancel
+from tocsin.store.flow import erase
 from tocsin.store.flow.settle_runs import settle_runs
 from tocsin.store.flow.settle_webhooks import WebhookSettlement, settle_webhooks
 from tocsin.store.rows import RunEnd
@@ -70,6 +72,7 @@ def statements() -> dict[str, str]:
         for node, text in texts(module):
             written = {f"INSERT {table}" for table in _INSERT.findall(text)}
             updates = [one for one in _UPDATE.finditer(text) if one["table"] == "routes" and _TELLING.search(one["set"])]
+            updates = [one for one in updates if "status = 'pending'" not in one["set"]]  # a replay begins, and ends nothing
             for what in written | ({"UPDATE routes"} if updates else set()):
                 path = module.path.removeprefix(f"{LAYER}/store/").removesuffix(".py")
                 found[f"{path}.{_function(module, node)} {what}"] = module.at(node, what)
@@ -87,6 +90,7 @@ DIGEST = "flow/dampen.hold INSERT routes"
 SETTLE = "flow/settle.settle UPDATE routes"
 SETTLE_DEAD = "flow/settle.settle INSERT dead_letters"
 CANCEL = "flow/cancel.cancel_unsent UPDATE routes"
+ERASE = "flow/erase.cancel_unsent UPDATE routes"
 FEEDBACK = "routes.raise_feedback UPDATE routes"
 BURY = "flow/bury.bury INSERT dead_letters"
 HOOK_DEAD = "flow/settle_webhooks.settle_webhooks INSERT dead_letters"
@@ -252,7 +256,7 @@ def refused_by_the_provider(world: World) -> list[Said]:
     world.email.answers.append(REFUSED)
     world.accept()
     carry_out(world)
-    return [Said("dead_lettered", "permanent", attempts=1)]
+    return [Said("dead_lettered", "permanent", attempts=1, provider="ses")]
 
 
 @ending(SETTLE_DEAD, "tell_of_route", letters=1)
@@ -307,6 +311,20 @@ def cancelled_by_the_call(world: World) -> list[Said]:
     carry_out(world)
     cancel(world.app, TENANT, asked.notification_id)
     return [Said("cancelled", "cancelled", attempts=1, provider="ses")]
+
+
+# --- somebody is erased
+
+
+@ending(ERASE, "tell_of_route")
+def cancelled_because_its_recipient_is_erased(world: World) -> list[Said]:
+    world.add_user()
+    world.email.answers.append(TRANSIENT)
+    world.accept()
+    carry_out(world)
+    with tenant_transaction(world.app, TENANT):
+        erase.cancel_unsent(world.app, TENANT, recipient="user:alice", until=datetime.now(UTC) + LEASE, limit=10)
+    return [Said("cancelled", "erased", attempts=1, provider="ses")]
 
 
 # --- feedback

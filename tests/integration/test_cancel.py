@@ -3,11 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+from tests.cancelling import cancel
 from tests.claiming import claim
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass
 from tocsin.foundation.ids import uuid7
-from tocsin.intake.cancel import Cancelled, cancel
+from tocsin.intake.cancel import Cancelled
 from tocsin.store.flow.open import open_attempts
 from tocsin.store.rows import Opening
 

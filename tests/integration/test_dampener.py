@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.content import add_suppression, add_template, add_type
 from tests.functions.doors import Api
 from tests.recipients import (
@@ -34,7 +35,6 @@ from tocsin.channels.outcomes import Accepted, Failure, FailureClass
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.accept_intents import Asked
-from tocsin.intake.cancel import cancel
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store import suppressions
 

@@ -4,9 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.world import LEASE, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
-from tocsin.intake.cancel import cancel
 from tocsin.store import attempts
 from tocsin.store.rows import Evidence
 

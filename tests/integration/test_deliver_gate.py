@@ -3,9 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from tests.cancelling import cancel
 from tests.world import LEASE, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
-from tocsin.intake.cancel import cancel
 from tocsin.outbox.dispatch import dispatch
 
 TRANSIENT = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")

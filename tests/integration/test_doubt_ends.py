@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.content import add_type
 from tests.world import LEASE, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass, Outcome
 from tocsin.channels.ways import Message
 from tocsin.content import plain, render
 from tocsin.delivery.gate import MAX_CLAIMS
-from tocsin.intake.cancel import cancel
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store.attempts import CUT_OFF
 
@@ -269,6 +269,8 @@ def test_an_end_in_doubt_and_a_second_copy_are_counted(world: World) -> None:
     world.dispatch()
     world.pass_time(AFTER)
 
-    dispatch(world.worker, world.due(), replace(world.worker_policy(), count=lambda name, value: counted.append((name, value))))
+    dispatch(
+        world.worker, world.due(), replace(world.worker_policy(), count=lambda name, value, **_: counted.append((name, value)))
+    )
 
-    assert sorted(counted) == [("DuplicatesSuspected", 1), ("EndedInDoubt", 1)]
+    assert {("DuplicatesSuspected", 1), ("EndedInDoubt", 1)} <= set(counted)

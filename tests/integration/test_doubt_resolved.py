@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.content import add_type
 from tests.crash.waiting import wait_until
 from tests.ses_events import NEWS, heard
@@ -13,7 +14,6 @@ from tests.world import LEASE, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass, Outcome
 from tocsin.channels.ways import Message
 from tocsin.feedback.apply import apply_events
-from tocsin.intake.cancel import cancel
 
 LOST = Failure(FailureClass.AMBIGUOUS, "ReadTimeoutError", "no answer")
 DOWN = Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "")

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.cancelling import cancel
 from tests.integration.forgetting import apply
 from tests.ses_events import NEWS, NOON, event, heard, tags_of, through_sns
 from tests.world import OTHER_TENANT, TENANT, WINDOW, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import read_queue_message
-from tocsin.intake.cancel import cancel
+from tocsin.foundation.settings import Settings
 from tocsin.store.rows import RANKS, Named, ProviderEvent
-from tocsin.upkeep.retain import ORPHAN_EVENTS, PROVIDER_EVENTS
 
 DAY = timedelta(days=1)
 FIVE = ("send", "delivery", "hard bounce", "complaint", "delay")
@@ -266,7 +266,7 @@ def test_orphans_are_bounded_by_a_shorter_retention(world: World) -> None:
         apply_events(world.worker, [read_queue_message(through_sns(told))])
     assert world.count("provider_events") == 31
 
-    world.pass_time(ORPHAN_EVENTS - timedelta(minutes=1))
+    world.pass_time(timedelta(days=Settings().orphan_event_retention_days) - timedelta(minutes=1))
     apply(world, batch=10)
     assert world.count("provider_events") == 31
 
@@ -274,7 +274,7 @@ def test_orphans_are_bounded_by_a_shorter_retention(world: World) -> None:
     apply(world, batch=10)
     assert world.rows("SELECT tenant_id, kind FROM provider_events") == [{"tenant_id": TENANT, "kind": "delivery"}]
 
-    world.pass_time(PROVIDER_EVENTS)
+    world.pass_time(timedelta(days=Settings().provider_event_retention_days))
     apply(world, batch=10)
     assert world.count("provider_events") == 0
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.cancelling import cancel
 from tests.crash.desk import Crew
 from tests.crash.staging import plan_only
 from tests.recipients import end, prefer, route_of, send, set_clock
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass
-from tocsin.intake.cancel import cancel
 from tocsin.outbox.dispatch import dispatch
 
 NOON = "2026-11-15T12:00:00+00:00"

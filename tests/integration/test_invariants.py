@@ -71,6 +71,23 @@ TABLES: dict[str, dict[str, Any]] = {
         "tenant_id": TENANT, "user_id": B, "thread_kind": "k", "thread_id": "1", "notification_id": C, "outbox_id": A,
     },
     "admin_system_events": {"event_type": "e", "severity": "low", "description": "d"},
+    "templates": {"id": A, "tenant_id": TENANT, "name": "n", "channel": "email", "version": 1, "body": "b"},
+    "provider_configs": {"id": A, "tenant_id": TENANT, "provider_name": "ses", "channel": "email"},
+    "webhooks": {
+        "id": A, "tenant_id": TENANT, "url": "https://x.example", "secret": b"s", "events": ["notification.published"],
+        "created_by": C,
+    },
+    "webhook_deliveries": {
+        "id": A, "tenant_id": TENANT, "webhook_id": C, "notification_id": C, "event_type": "notification.published",
+        "payload": "{}", "message_id": A,
+    },
+    "trigger_handlers": {"id": A, "tenant_id": TENANT, "kind": "intent", "config": "{}"},
+    "triggers": {
+        "id": A, "tenant_id": TENANT, "handler_id": C, "kind": "kv", "retry_max_attempts": 5, "retry_backoff": "linear",
+        "retry_base_ms": 1000, "registered_by_principal": C,
+    },
+    "kv_trigger_details": {"trigger_id": C, "tenant_id": TENANT, "collection_glob": "*", "ops": []},
+    "dead_letter_trigger_details": {"trigger_id": C, "tenant_id": TENANT},
 }  # fmt: skip
 
 CHECKS = [
@@ -146,6 +163,32 @@ CHECKS = [
     ("admin_system_events", {"severity": "dire"}),
     ("admin_system_events", {"is_resolved": True}),
     ("admin_system_events", {"resolved_at": "2026-01-01Z"}),
+    ("templates", {"name": ""}),
+    ("templates", {"name": "x" * 101}),
+    ("templates", {"channel": "webhook"}),
+    ("provider_configs", {"provider_name": "pigeon"}),
+    ("provider_configs", {"timeout_seconds": 11}),
+    ("provider_configs", {"rate_limit": 0}),
+    ("webhooks", {"url": ""}),
+    ("webhooks", {"url": "x" * 501}),
+    ("webhooks", {"events": []}),
+    ("webhooks", {"events": ["notification.read"]}),
+    ("webhooks", {"retry_count": 0}),
+    ("webhooks", {"timeout_seconds": 16}),
+    ("webhook_deliveries", {"status": "lost"}),
+    ("webhook_deliveries", {"status": "delivered"}),
+    ("webhook_deliveries", {"status": "failed", "next_retry_at": "2026-01-01Z"}),
+    ("webhook_deliveries", {"response_body": "x" * 2001}),
+    ("trigger_handlers", {"kind": "script"}),
+    ("trigger_handlers", {"secret": b"s"}),
+    ("triggers", {"kind": "cron"}),
+    ("triggers", {"dispatch_mode": "later"}),
+    ("triggers", {"retry_backoff": "random"}),
+    ("triggers", {"retry_max_attempts": 0}),
+    ("triggers", {"retry_base_ms": 99}),
+    ("kv_trigger_details", {"collection_glob": ""}),
+    ("kv_trigger_details", {"ops": ["upsert"]}),
+    ("dead_letter_trigger_details", {"source_filter": "magic"}),
 ]
 
 # the first row goes in, the second, with these changes, does not
@@ -174,6 +217,11 @@ DUPLICATES = [
     ("digests", {}, {"outbox_id": B}),
     ("digests", {}, {"thread_id": "2"}),
     ("admin_system_events", {"subject": "ses:email"}, {}),
+    ("rate_limits", {}, {}),
+    ("templates", {}, {"id": B, "version": 2}),
+    ("templates", {"is_active": False}, {"id": B}),
+    ("kv_trigger_details", {}, {}),
+    ("dead_letter_trigger_details", {}, {}),
 ]
 
 
@@ -185,11 +233,14 @@ def _insert(world: World, table: str, values: dict[str, Any]) -> None:
 
 @pytest.fixture
 def ground(world: World) -> World:
-    """A user B, a record C with a route called known, and an inbox row C for everyone, for the rows that refer to them."""
+    """A user B, a record C with a route called known, and a C of everything else that rows refer to."""
     _insert(world, "users", TABLES["users"] | {"id": B, "external_id": "ground"})
     _insert(world, "records", TABLES["records"] | {"notification_id": C, "idempotency_key": "ground"})
     _insert(world, "routes", TABLES["routes"] | {"route_id": "known"})
     _insert(world, "notifications", TABLES["notifications"] | {"id": C, "user_id": None})
+    _insert(world, "api_keys", TABLES["api_keys"] | {"id": C, "key_hash": b"c" * 32})
+    for table in ("webhooks", "trigger_handlers", "triggers"):
+        _insert(world, table, TABLES[table] | {"id": C})
     return world
 
 
@@ -241,6 +292,13 @@ def test_a_resolved_condition_may_arise_again(ground: World) -> None:
         ("notification_email_log", {"recipient_user_id": A}),
         ("digests", {"user_id": A}),
         ("digests", {"notification_id": A}),
+        ("notifications", {"user_id": A}),
+        ("webhook_deliveries", {"webhook_id": A}),
+        ("webhook_deliveries", {"notification_id": A}),
+        ("triggers", {"handler_id": A}),
+        ("triggers", {"registered_by_principal": A}),
+        ("kv_trigger_details", {"trigger_id": A}),
+        ("dead_letter_trigger_details", {"trigger_id": A}),
     ],
 )
 def test_nothing_refers_to_what_does_not_exist(ground: World, table: str, changes: dict[str, Any]) -> None:
@@ -267,12 +325,47 @@ def test_a_row_lies_in_the_box_its_state_says(ground: World, state: dict[str, An
 
 
 def test_who_is_erased_takes_along_what_they_wanted_and_not_what_happened(ground: World) -> None:
-    tables = ("watches", "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads")
-    for table in tables:
+    wanted = ("watches", "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads")
+    tables = (*wanted, "devices")
+    for table in (*tables, "notifications"):
         _insert(ground, table, TABLES[table])
     _insert(ground, "domain_events", TABLES["domain_events"] | {"actor_user_id": B})
 
     ground.admin.execute("DELETE FROM users WHERE id = %s", [B])
 
     assert [ground.count(table) for table in tables] == [0] * len(tables)
+    assert [row["id"] for row in ground.rows("SELECT id::text FROM notifications")] == [C]  # everyone's stays
     assert ground.rows("SELECT actor_user_id FROM domain_events") == [{"actor_user_id": None}]
+
+
+@pytest.mark.parametrize(
+    ("parent", "child"),
+    [
+        ("webhooks", "webhook_deliveries"),
+        ("records", "webhook_deliveries"),
+        ("tenants", "triggers"),
+        ("trigger_handlers", "triggers"),
+        ("api_keys", "triggers"),
+        ("triggers", "kv_trigger_details"),
+        ("triggers", "dead_letter_trigger_details"),
+    ],
+)
+def test_what_belongs_to_something_goes_with_it(ground: World, parent: str, child: str) -> None:
+    is_tenants = parent == "tenants"
+    if is_tenants:
+        _insert(ground, "tenants", {"id": C, "name": "t"})
+    _insert(ground, child, TABLES[child] | ({"tenant_id": C} if is_tenants else {}))
+    before = ground.count(child)
+
+    key = "notification_id" if parent == "records" else "id"
+    ground.admin.execute(f"DELETE FROM {parent} WHERE {key} = %s", [C])  # type: ignore[call-overload]
+
+    assert ground.count(child) < before
+    assert ground.rows(f"SELECT FROM {child} WHERE {'trigger_id' if 'details' in child else 'id'} = '{A}'") == []
+
+
+def test_the_cursor_is_there_before_the_first_event(breakable_world: World) -> None:
+    """So that nobody has to think of a first time."""
+    assert breakable_world.rows("SELECT consumer, last_event_id FROM domain_events_processed") == [
+        {"consumer": "notify_fanout", "last_event_id": 0}
+    ]

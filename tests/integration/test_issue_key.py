@@ -19,7 +19,7 @@ RIGHTS = Rights("shop server", "shop", ["send", "read"])
 
 
 def _audited(world: World) -> list[tuple[str, str]]:
-    return [(row["actor"], row["action"]) for row in world.rows("SELECT actor, action FROM audit_logs ORDER BY id")]
+    return [(row["actor"], row["action"]) for row in world.rows("SELECT actor, action FROM audit_logs ORDER BY seq")]
 
 
 def test_a_key_is_issued_by_whoever_acts_without_a_request(world: World) -> None:

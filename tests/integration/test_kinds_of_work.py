@@ -14,13 +14,16 @@ from tests.claiming import claim
 from tests.events import fan_out_once, happen, route, wait_until_readable
 from tests.world import TENANT, World
 from tocsin.access import key_format
+from tocsin.access.audit import Actor
 from tocsin.audience import fan_out
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.dead_letters import replay_many
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import QUEUES
 from tocsin.outbox.dispatch import dispatch
 from tocsin.outbox.handlers import HANDLERS
 from tocsin.outbox.sweep import sweep
+from tocsin.store.dead_letters import Wanted
 from tocsin.store.flow.bury import bury
 from tocsin.store.rows import Buried
 
@@ -86,12 +89,17 @@ def put_a_webhook(world: World) -> None:
     put(world, "webhook", queue="webhook")
 
 
+def put_a_job(world: World) -> None:
+    replay_many.enqueue(world.app, Actor(TENANT, "key:test"), uuid7(), Wanted(), by=uuid7(), past_expiry=False)
+
+
 SOUND: dict[str, Callable[[World], None]] = {
     "plan": put_a_plan,
     "deliver": put_a_delivery,
     "fanout": put_a_page,
     "trigger": put_a_run,
     "webhook": put_a_webhook,
+    "replay": put_a_job,
 }
 QUIET = {"webhook"}  # what is gone is not told of; nobody misses it
 

@@ -450,7 +450,7 @@ def test_a_lane_that_was_closed_anew_meanwhile_is_not_opened_by_what_went_throug
 
     def close_meanwhile(message: Message) -> None:
         pauses = {"pause": timedelta(minutes=10), "longest": timedelta(hours=1)}
-        lanes.close(rival, "ses:email", state="stopped", trouble="quota", reason="x", **pauses)
+        lanes.close(rival, "ses:email", owner=None, state="stopped", trouble="quota", reason="x", **pauses)
 
     world.email.answers.append(close_meanwhile)  # type: ignore[arg-type]
     world.dispatch(concurrency=1)

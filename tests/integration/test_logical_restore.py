@@ -1,7 +1,4 @@
-"""The procedure that docs/events.md gives for a database restored from a dump, executed as it stands there."""
-
-import re
-from pathlib import Path
+"""What a database needs that was restored from a dump: its events are told once, whatever numbers they came with."""
 
 import pytest
 
@@ -18,13 +15,7 @@ from tests.events import (
 )
 from tests.world import World
 from tocsin.audience import fan_out
-
-PAGE = (Path(__file__).parents[2] / "docs" / "events.md").read_text()
-
-
-def _procedure() -> str:
-    (statements,) = re.findall(r"```sql\n(BEGIN;.*?)```", PAGE.partition("## After a logical restore")[2], re.DOTALL)
-    return str(statements)
+from tocsin.upkeep.after_restore import Restored, bring_in_order
 
 
 @pytest.mark.parametrize("numbers", ["far ahead", "far behind"])
@@ -46,10 +37,11 @@ def test_after_a_restore_each_event_is_told_once_whatever_its_number(
     world.admin.execute(f"UPDATE domain_events SET txid = {other_server}")
     world.admin.execute(f"UPDATE domain_events_processed SET last_txid = {other_server}")
 
-    world.admin.execute(_procedure())
+    restored = bring_in_order(world.admin)
     happen(world, title="new", mentions=["alice"], thread=None)
     fan_out_all(world)
 
+    assert restored == Restored(told_events=2, waiting_events=1)
     assert outcomes(world) == [("notified", 1), ("notified", 10), ("notified", 1), ("notified", 1)]
     titles = [row["title"] for row in world.rows("SELECT title FROM notifications ORDER BY title")]
     assert titles == ["half told"] * 10 + ["new", "told", "waiting"]

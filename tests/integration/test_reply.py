@@ -13,6 +13,7 @@ import pytest
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
+from tests.cancelling import cancel
 from tests.content import add_suppression
 from tests.crash.staging import plan_only
 from tests.crash.waiting import wait_until
@@ -24,7 +25,6 @@ from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_transaction
 from tocsin.intake import wait
-from tocsin.intake.cancel import cancel
 from tocsin.outbox.dispatch import dispatch
 from tocsin.store import reply_inboxes
 

@@ -1,7 +1,6 @@
 """Retention: every table has its rule, and no row that is still needed goes by it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +8,13 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from tests.events import choose, fan_out_all, happen, prefer, watch
-from tests.integration.forgetting import AGES, DAY, RULES, apply, make_dead_letter, make_inbox_row
+from tests.integration.forgetting import DAY, RULES, apply, make_dead_letter, make_inbox_row
 from tests.listening import listen
 from tests.webhooks import carry_out
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation.settings import Settings
+from tocsin.upkeep.retention_rules import rules_of
 
 
 @pytest.mark.parametrize(("rule", "make", "table", "days"), RULES, ids=[rule[0] for rule in RULES])
@@ -101,9 +102,9 @@ def test_a_resolved_dead_letter_is_kept_thirty_days_after_its_resolution(world: 
     world.admin.execute("UPDATE dead_letters SET resolution = 'ignored', resolved_at = tocsin_now()")
 
     world.pass_time(DAY * 29)
-    assert apply(world).forgotten["dead_letters"] == 0
+    assert apply(world).forgotten["resolved_dead_letters"] == 0
     world.pass_time(DAY * 2)
-    assert apply(world).forgotten["dead_letters"] == 1
+    assert apply(world).forgotten["resolved_dead_letters"] == 1
 
 
 def test_an_inbox_row_goes_when_it_expires(world: World) -> None:
@@ -112,7 +113,7 @@ def test_an_inbox_row_goes_when_it_expires(world: World) -> None:
     world.dispatch()
     world.pass_time(DAY * 2)
 
-    assert apply(world).forgotten["notifications"] == 1
+    assert apply(world).forgotten["expired_notifications"] == 1
 
 
 def test_a_hidden_inbox_row_goes_a_week_later(world: World) -> None:
@@ -121,9 +122,9 @@ def test_a_hidden_inbox_row_goes_a_week_later(world: World) -> None:
     world.admin.execute("UPDATE notifications SET deleted_at = tocsin_now()")
 
     world.pass_time(DAY * 6)
-    assert apply(world).forgotten["notifications"] == 0
+    assert apply(world).forgotten["hidden_notifications"] == 0
     world.pass_time(DAY * 2)
-    assert apply(world).forgotten["notifications"] == 1
+    assert apply(world).forgotten["hidden_notifications"] == 1
 
 
 @pytest.mark.parametrize(("days", "kept"), [(181, 1), (729, 1), (731, 0)])
@@ -180,7 +181,7 @@ def test_a_condition_that_is_still_open_is_kept_for_ever(world: World) -> None:
     world.admin.execute("INSERT INTO admin_system_events (event_type, severity, description) VALUES ('x', 'low', 'x')")
     world.pass_time(DAY * 4000)
 
-    assert apply(world).forgotten["admin_system_events"] == 0
+    assert apply(world).forgotten["system_events"] == 0
 
 
 @pytest.mark.parametrize(("days", "after", "kept"), [(10, 11, 0), (10, 9, 1), (200, 150, 1), (200, 201, 0)])
@@ -225,7 +226,7 @@ def test_a_number_of_days_that_makes_no_sense_stops_nobodys_retention(world: Wor
 
 @pytest.mark.parametrize(("resolution", "days"), [(None, 5), ("ignored", 2)])
 def test_an_installation_decides_how_long_dead_letters_are_kept(world: World, resolution: str | None, days: int) -> None:
-    ages = replace(AGES, dead_letters=DAY * 5, resolved_dead_letters=DAY * 2)
+    rules = rules_of(Settings(dead_letter_retention_days=5, resolved_dead_letter_retention_days=2))
     world.add_user()
     make_dead_letter(world)
     world.admin.execute(
@@ -235,10 +236,10 @@ def test_an_installation_decides_how_long_dead_letters_are_kept(world: World, re
     )
 
     world.pass_time(DAY * days - timedelta(minutes=2))
-    apply(world, ages=ages)
+    apply(world, rules=rules)
     kept = world.count("dead_letters")
     world.pass_time(timedelta(minutes=4))
-    apply(world, ages=ages)
+    apply(world, rules=rules)
 
     assert (kept, world.count("dead_letters")) == (1, 0)
 

@@ -20,6 +20,7 @@ CALLS = {
     "tocsin_inbox_fold": "FROM records ORDER BY tocsin_inbox_fold(thread_kind, thread_id, notification_id::text)",
     "tocsin_event_rule": "FROM domain_events CROSS JOIN LATERAL tocsin_event_rule(tenant_id, type)",
     "tocsin_event_named": "FROM domain_events WHERE tocsin_event_named(data) = '{}'",
+    "tocsin_cap": "FROM tenants WHERE tocsin_cap(settings, name) = 1",
     "tocsin_newcomers": """FROM domain_events CROSS JOIN LATERAL tocsin_newcomers(
         tenant_id, thread_kind, thread_id, data, CASE WHEN outcome = '' THEN actor_user_id END)""",
 }
@@ -33,7 +34,7 @@ def test_a_rule_costs_no_call(rule: str, role: str, world: World) -> None:
 
     plan = "\n".join(row[0] for row in conn.execute(f"EXPLAIN (VERBOSE) SELECT {CALLS[rule]}"))
 
-    assert rule not in plan
+    assert f"{rule}(" not in plan  # its name alone may stand for what it was written into
 
 
 def _add_template(world: World, tenant: UUID, locale: str) -> UUID:

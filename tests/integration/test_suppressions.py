@@ -109,6 +109,24 @@ def test_five_soft_bounces_in_more_than_fourteen_days_suppress_nobody(world: Wor
     assert world.count("suppressions") == 0
 
 
+def test_an_installation_says_how_many_soft_bounces_suppress_and_for_how_long(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"LIMIT": "2", "WINDOW_DAYS": "1", "SUPPRESSION_DAYS": "3"}.items():
+        monkeypatch.setenv(f"SOFT_BOUNCE_{name}", value)
+    settings.settings.cache_clear()
+    bounce(world)
+    world.pass_time(DAY + SECOND)
+    bounce(world)
+    before = world.count("suppressions")
+
+    bounce(world)
+
+    (row,) = world.rows("SELECT * FROM suppressions")
+    assert before == 0
+    assert 3 * DAY - timedelta(minutes=1) < row["expires_at"] - now(world) <= 3 * DAY
+
+
 def test_soft_bounces_are_counted_by_address_and_tenant_and_each_once(world: World) -> None:
     world.add_tenant()
     for n in range(4):

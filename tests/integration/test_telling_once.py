@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.cancelling import cancel
 from tests.claiming import claim
 from tests.crash.waiting import wait_until
 from tests.events import happen, route, wait_until_readable
@@ -19,7 +20,6 @@ from tests.world import LEASE, OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation import notices
-from tocsin.intake.cancel import cancel
 from tocsin.outbox.dispatch import fan_out_waiting
 from tocsin.store import routes
 from tocsin.store.flow.bury import bury

@@ -350,7 +350,7 @@ def test_a_bomb_is_a_dead_letter_that_names_the_limit_and_its_neighbours_are_sen
     assert {(letter["failure_classification"], letter["failure_message"]) for letter in world.dead_letters()} == {
         ("unrenderable", "the body: the filter 'concat': it would make a list of more than 524288 characters, on line 1")
     }
-    assert all("make the template's next version" in letter["recovery_hint"] for letter in world.dead_letters())
+    assert all("Make the template's next version" in letter["recovery_hint"] for letter in world.dead_letters())
     assert [message.content.html for message in world.email.accepted] == ["fine"]
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - held < 50 * 1024  # KiB; it took 1.7 GB
 

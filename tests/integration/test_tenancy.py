@@ -10,6 +10,7 @@ from psycopg import Connection
 
 from tests.content import add_suppression, add_template, add_type
 from tests.events import choose, happen, route, watch
+from tests.operators import close_lane
 from tests.providers import make_data_key
 from tests.triggers import add_trigger, keep
 from tests.webhooks import add_hook
@@ -17,8 +18,11 @@ from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access import key_format
 from tocsin.access.audit import Actor
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.dead_letters import replay_many
 from tocsin.foundation.database import key_transaction, tenant_transaction
+from tocsin.foundation.ids import uuid7
 from tocsin.store import api_keys
+from tocsin.store.dead_letters import Wanted
 from tocsin.webhooks import redeliver
 
 READABLE = (
@@ -28,7 +32,7 @@ READABLE = (
     "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads",
     "kv_entries", "kv_usage", "trigger_handlers", "triggers", "kv_trigger_details", "dead_letter_trigger_details",
     "webhooks", "webhook_deliveries",
-    "reply_inboxes", "abandoned_executions",
+    "reply_inboxes", "abandoned_executions", "erasures", "lanes", "audit_heads", "jobs", "metrics", "archives",
 )  # fmt: skip
 
 
@@ -70,6 +74,21 @@ def two(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
             "INSERT INTO admin_system_events (event_type, severity, description, tenant_id) VALUES ('e', 'low', 'd', %s)",
             [tenant],
         )
+        world.admin.execute(
+            """INSERT INTO erasures (id, tenant_id, kind, subject_hash, requested_by, finished_at)
+               VALUES (gen_random_uuid(), %s, 'user', sha256('x'), 'key:x', tocsin_now())""",
+            [tenant],
+        )
+        close_lane(world, f"sendgrid:{uuid7()}", tenant=tenant)
+        world.admin.execute(
+            "INSERT INTO metrics (tenant_id, mode, date, provider, channel) VALUES (%s, 'live', '2026-11-17', 'ses', 'email')",
+            [tenant],
+        )
+        world.admin.execute(
+            """INSERT INTO archives (id, tenant_id, object_key, records, bytes, sha256)
+               VALUES (gen_random_uuid(), %s, 'k', 1, 1, sha256(''))""",
+            [tenant],
+        )
         _people(world, tenant)
         keep(world, tenant=tenant)
         for glob in ("orders", None):
@@ -79,6 +98,7 @@ def two(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         world.accept(tenant=tenant)
         hook = add_hook(world, "https://hooks.example.com", tenant=tenant)
         redeliver.send_test(world.app, Actor(tenant, "key:test"), hook.id)
+        replay_many.enqueue(world.app, Actor(tenant, "key:test"), uuid7(), Wanted(), by=uuid7(), past_expiry=False)
     return world
 
 
@@ -104,15 +124,19 @@ def _people(world: World, tenant: UUID) -> None:
 
 
 def test_every_table_of_a_tenant_is_looked_at_here(world: World) -> None:
-    of_the_service = {"lanes", "domain_events_processed"}
+    of_the_service = {"domain_events_processed", "job_runs"}
     tables = {row["tablename"] for row in world.rows("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
 
     assert {table for table in tables if "yoyo" not in table} - of_the_service == set(READABLE)
 
 
-def test_the_fan_outs_cursor_is_none_of_the_applications_business(world: World) -> None:
+@pytest.mark.parametrize(
+    "statement", ["SELECT lease_token FROM domain_events_processed", "UPDATE domain_events_processed SET last_event_id = 0"]
+)
+def test_the_fan_outs_lease_is_none_of_the_applications_business(world: World, statement: str) -> None:
+    """How far it is may be seen."""
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        _select(world.app, TENANT, "SELECT * FROM domain_events_processed")
+        _select(world.app, TENANT, statement)
 
 
 def _select(conn: Connection[Any], tenant: Any, query: str) -> list[tuple[Any, ...]]:
@@ -149,6 +173,7 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "DELETE FROM suppressions RETURNING tenant_id",
         "UPDATE event_routing SET subscribe_actor = false RETURNING tenant_id",
         "DELETE FROM watches RETURNING tenant_id",
+        "UPDATE audit_heads SET seq = 7 RETURNING tenant_id",
         "DELETE FROM reply_inboxes RETURNING tenant_id",
         "UPDATE notification_threads SET subscribed = false RETURNING tenant_id",
         "UPDATE preferences SET enabled = false RETURNING tenant_id",
@@ -163,7 +188,12 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(two: Wor
         "UPDATE dead_letter_trigger_details SET source_filter = NULL RETURNING tenant_id",
         "UPDATE webhooks SET description = 'x' RETURNING tenant_id",
         "UPDATE webhook_deliveries SET updated_at = tocsin_now() RETURNING tenant_id",
+        "UPDATE jobs SET updated_at = tocsin_now() RETURNING tenant_id",
+        "UPDATE dead_letters SET resolution = 'ignored', resolved_at = tocsin_now() RETURNING tenant_id",
+        "UPDATE domain_events SET outcome = 'waiting' RETURNING tenant_id",
         "UPDATE admin_system_events SET is_resolved = true, resolved_at = tocsin_now() RETURNING tenant_id",
+        "UPDATE malformed_intents SET resolution = 'ignored', resolved_at = tocsin_now() RETURNING tenant_id",
+        "DELETE FROM lanes RETURNING tenant_id",
     ],
 )
 def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(two: World, statement: str) -> None:
@@ -331,8 +361,8 @@ def test_events_of_the_whole_service_are_everyones_to_see_and_nobodys_to_change(
     seen = _select(two.app, TENANT, "SELECT event_type, tenant_id FROM admin_system_events")
 
     assert sorted(seen, key=str) == [("e", TENANT), ("shared", None)]
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        _select(two.app, TENANT, "UPDATE admin_system_events SET description = 'mine'")
+    _select(two.app, TENANT, "UPDATE admin_system_events SET description = 'mine' RETURNING 1")
+    assert two.one("SELECT description FROM admin_system_events WHERE tenant_id IS NULL") == "d"
 
 
 def test_workers_and_retention_see_every_tenant(two: World) -> None:

@@ -115,10 +115,16 @@ def test_what_is_no_good_intent_is_a_dead_letter_at_once(
     assert world.count("outbox") == 0
 
 
-def test_above_the_keys_own_limit_it_waits_for_the_next_minute_and_uses_no_try(world: World, triggers: Triggers) -> None:
+@pytest.mark.parametrize("whose", ["key", "tenant"])
+def test_above_the_limit_of_its_key_it_waits_for_the_next_minute_and_uses_no_try(
+    whose: str, world: World, triggers: Triggers
+) -> None:
     world.add_user()
     key = triggers.key()
-    world.admin.execute(ONE_A_MINUTE, [key.key_id])
+    if whose == "key":
+        world.admin.execute(ONE_A_MINUTE, [key.key_id])
+    else:
+        world.admin.execute("""UPDATE tenants SET settings = '{"caps": {"intents_per_minute": 1}}'""")
     triggers.register("kv", telling_alice(), key=key, retry={"max_attempts": 1})
     triggers.put("A-17")
     triggers.put("B-4")

@@ -58,7 +58,7 @@ def test_ten_tries_are_made_at_their_times_and_then_it_is_a_dead_letter(world: W
     assert (letter["notification_id"], letter["final_attempt_count"]) == (row["notification_id"], 10)
     assert (letter["failure_classification"], letter["provider_code"]) == ("exhausted", "500")
     assert letter["failure_message"] == "the endpoint answered 500"
-    assert "redeliver" in letter["recovery_hint"]
+    assert "replay" in letter["recovery_hint"]
     assert letter["payload"] == {"webhook_id": str(row["webhook_id"]), "delivery_id": str(row["id"])}
     assert letter["last_attempt_at"] - letter["first_attempt_at"] > timedelta(days=3)
     assert (world.count("outbox"), len(set(receiver.ids))) == (0, 1)

@@ -30,7 +30,7 @@ _SECRET_OF = "kms:EncryptionContext:SecretARN"
 _TENANT, _PURPOSE = "kms:EncryptionContext:tenant", "kms:EncryptionContext:purpose"
 # What is sealed for: who seals it, and who opens it.
 SEALED_FOR = {
-    "provider:*": ("OperateFunctionRole", "DispatchRole"),
+    "provider:*": ("AdminFunctionRole", "DispatchRole"),
     "webhook:*": ("DataFunctionRole", "WebhooksRole"),
     "handler:*": ("DataFunctionRole", "WebhooksRole"),
 }

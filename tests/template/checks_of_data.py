@@ -6,7 +6,7 @@ from tests.template.reading import Template, named, of_type
 
 DATABASE = "AWS::RDS::DBInstance"
 # What must survive a mistaken deletion, and how.
-SURVIVES = {DATABASE: {"Snapshot", "Retain"}, "AWS::KMS::Key": {"Retain"}}
+SURVIVES = {DATABASE: {"Snapshot", "Retain"}, "AWS::KMS::Key": {"Retain"}, "AWS::S3::Bucket": {"Retain"}}
 NOT_A_SECRET = "none yet"  # what stands in a secret until a function fills it
 DATABASE_SETTINGS = {
     "StorageEncrypted": True,

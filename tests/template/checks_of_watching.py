@@ -7,9 +7,22 @@ from typing import Any
 
 from tests.template.checks_of_functions import SECRET_NAME
 from tests.template.checks_of_queues import consumed_queues, dead_letter_queues
+from tests.template.metrics import shown_metrics, variables, widgets, written_metrics
 from tests.template.reading import ROOT, Template, named, of_type, templates
 
 ALARM = "AWS::CloudWatch::Alarm"
+DASHBOARD = "AWS::CloudWatch::Dashboard"
+# What AWS itself writes, as far as we look at it.
+AWS_METRICS = {
+    "AWS/Lambda": {"Errors", "Throttles", "Duration", "Invocations"},
+    "AWS/SQS": {"ApproximateAgeOfOldestMessage", "ApproximateNumberOfMessagesVisible"},
+    "AWS/ApiGateway": {"Count", "4xx", "5xx"},
+    "AWS/RDS": {
+        *("CPUUtilization", "FreeStorageSpace", "DatabaseConnections", "DatabaseConnectionsCurrentlySessionPinned"),
+    },
+    "AWS/SES": {"Reputation.BounceRate", "Reputation.ComplaintRate"},
+    "AWS/SNS": {"SMSMonthToDateSpentUSD"},
+}
 METRICS_OF_AN_ALARM = 10
 LIMITS = {"AllowedPattern", "AllowedValues", "MinValue"}
 # alarm: which of its metrics ring nothing
@@ -102,6 +115,41 @@ def a_silent_sweep_rings_an_alarm(template: Template) -> list[str]:
         if each.get("MetricName") == "Invocations" and "SweepFunction" in watched:
             return [] if each["TreatMissingData"] == "breaching" else ["missing data passes for health"]
     return ["nobody watches the sweep"]
+
+
+def dashboards_show_what_there_is(template: Template) -> list[str]:
+    """Each metric is one that our code writes under that service and those dimensions, or one of AWS's."""
+    return [
+        f"{name}: {shown}"
+        for name, each in of_type(template, DASHBOARD).items()
+        for shown in shown_metrics(each)
+        if not (shown.namespace in AWS_METRICS and shown.metric in AWS_METRICS[shown.namespace])
+        and not (shown.namespace.startswith("Tocsin/") and (shown.metric, shown.dimensions) in written_metrics())
+    ]
+
+
+def dashboards_show_every_alarm(template: Template) -> list[str]:
+    shown = {
+        re.split(r"[.}]", part)[0]
+        for each in of_type(template, DASHBOARD).values()
+        for part in json.dumps(each["DashboardBody"]).split("${")
+    } | {named(value) for each in of_type(template, DASHBOARD).values() for value in variables(each).values()}
+    return sorted(set(of_type(template, ALARM)) - shown)
+
+
+def dashboards_fit(template: Template) -> list[str]:
+    """On the grid of 24 columns, without standing on each other."""
+    violations = []
+    for name, each in of_type(template, DASHBOARD).items():
+        taken: set[tuple[int, int]] = set()
+        for widget in widgets(each):
+            place = {
+                (widget["x"] + column, widget["y"] + row) for column in range(widget["width"]) for row in range(widget["height"])
+            }
+            if place & taken or any(column >= 24 for column, _ in place):
+                violations.append(f"{name}: {widget['properties']['title']}")
+            taken |= place
+    return violations
 
 
 def logs_end_and_are_encrypted(template: Template) -> list[str]:

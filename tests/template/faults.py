@@ -1,5 +1,6 @@
 """The faults that the checks must find: one place of the template each, and the wrong value there."""
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -219,7 +220,7 @@ _OF_ACCESS = [
     Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "ArnLike", _OF_A_SECRET), "*"),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition")),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition", "StringLike")),
-    Fault(access.keys_serve_one_purpose, _at("OperateFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),
+    Fault(access.keys_serve_one_purpose, _at("AdminFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),
     Fault(access.keys_serve_one_purpose, _at("WebhooksRole", *_SEALED_STATEMENT, "Condition", "StringLike", _PURPOSE), "*"),
     Fault(
         access.sealed_values_are_opened_only_where_they_are_used,
@@ -251,7 +252,7 @@ _OF_ACCESS = [
     ),
     Fault(
         access.functions_that_encrypt_are_told_of_the_key_and_no_others_may,
-        _at("OperateFunctionRole", *_SEALED_STATEMENT, "Action"),
+        _at("AdminFunctionRole", *_SEALED_STATEMENT, "Action"),
         "kms:Decrypt",
     ),
     Fault(access.keys_rotate, _at("LogKey", "EnableKeyRotation"), False),
@@ -342,12 +343,23 @@ _OF_PAGES = [
     Fault(pages.pages_come_without_cookies, _CONFIGURED, _and(allowCredentials=True)),
 ]
 
+
+def _dashboard(namespace: str, metric: str, *, width: int = 8) -> str:
+    """A dashboard with one widget."""
+    shown = {"title": "t", "metrics": [[namespace, metric, "service", "sweep"]]}
+    return json.dumps({"widgets": [{"type": "metric", "x": 0, "y": 0, "width": width, "height": 6, "properties": shown}]})
+
+
 _PLAIN_LINE = '{"requestId": "$context.requestId", "path": "$context.path"}'
 _OF_WATCHING = [
     Fault(watching.alarms_tell_somebody, _at("OldestDueAlarm", "AlarmActions")),
     Fault(watching.alarms_tell_somebody, _at("OldestDueAlarm"), _and(ActionsEnabled=False)),
     Fault(watching.alarms_say_what_is_wrong, _at("OldestDueAlarm", "AlarmDescription"), "old"),
     Fault(watching.alarms_decide_about_missing_data, _at("OldestDueAlarm", "TreatMissingData")),
+    Fault(watching.dashboards_show_what_there_is, _at("Dashboard", "DashboardBody"), _dashboard("Tocsin/dev", "Unwritten")),
+    Fault(watching.dashboards_show_what_there_is, _at("Dashboard", "DashboardBody"), _dashboard("AWS/Lambda", "Sorrows")),
+    Fault(watching.dashboards_show_every_alarm, _at("Dashboard", "DashboardBody"), _dashboard("AWS/Lambda", "Errors")),
+    Fault(watching.dashboards_fit, _at("Dashboard", "DashboardBody"), _dashboard("AWS/Lambda", "Errors", width=25)),
     Fault(watching.dead_letters_ring_an_alarm, ("Resources", "WorkDeadLetterAlarm")),
     Fault(watching.dead_letters_ring_an_alarm, _at("WorkDeadLetterAlarm", "Threshold"), 1000),
     Fault(watching.messages_that_wait_ring_an_alarm, ("Resources", "FeedbackQueueAgeAlarm")),
@@ -391,7 +403,7 @@ _OF_WATCHING = [
     Fault(
         watching.the_connections_alarm_counts_what_the_functions_reserve,
         _at("DatabaseConnectionsAlarm", "Metrics", 0, "Expression", "Fn::Sub"),
-        "connections - (${IntakeConcurrency} + ${InboxConcurrency} + ${LiveConcurrency} + ${DispatchConcurrency} + 24)",
+        "connections - (${IntakeConcurrency} + ${InboxConcurrency} + ${LiveConcurrency} + ${DispatchConcurrency} + 27)",
     ),
     Fault(watching.outputs_hold_no_secrets, _within("Outputs", "SubnetA", "Value"), "{{resolve:secretsmanager:x}}"),
     Fault(watching.outputs_hold_no_secrets, ("Outputs", "ApiUrl", "Value"), "{{resolve:secretsmanager:x}}"),

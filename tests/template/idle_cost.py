@@ -12,7 +12,7 @@ MINUTES = HOURS * 60
 # List prices in us-east-1, November 2026, in USD.
 INSTANCE_HOUR = {"db.t4g.micro": 0.016, "db.t4g.small": 0.032, "db.t4g.medium": 0.065, "db.t4g.large": 0.129}
 STORAGE_GB, ENDPOINT_HOUR, NAT_HOUR, ADDRESS_HOUR, PROXY_HOUR = 0.115, 0.01, 0.045, 0.005, 0.03
-KEY, SECRET, ALARM_METRIC, OWN_METRIC = 1.00, 0.40, 0.10, 0.30
+KEY, SECRET, ALARM_METRIC, OWN_METRIC, DASHBOARD = 1.00, 0.40, 0.10, 0.30, 3.00
 MILLION_POLLS, MILLION_RUNS, LOG_GB = 0.40, 8.00, 0.50
 # Lambda keeps five receivers at an idle queue, each with a call of 20 seconds.
 POLLS_A_MINUTE = 15
@@ -48,7 +48,8 @@ def rows(**parameters: str) -> list[Row]:
         Row("KMS keys", _number(template, "AWS::KMS::Key"), KEY),
         Row("secrets, RDS's own for its master user included", _secrets(template), SECRET),
         Row("metrics that alarms watch", _alarm_metrics(template), ALARM_METRIC),
-        Row("metrics that the sweep writes", _own_metrics(), OWN_METRIC),
+        Row("metrics that the timers write", _own_metrics(), OWN_METRIC),
+        Row("dashboards beyond the three free ones", max(0, _number(template, "AWS::CloudWatch::Dashboard") - 3), DASHBOARD),
         Row("looks into empty queues, in millions", _polls(template) / 1e6, MILLION_POLLS),
         Row("runs of the timers, in millions", _runs(template) / 1e6, MILLION_RUNS),
         Row("gigabytes of enhanced monitoring", _monitoring(template) / 1e9, LOG_GB),
@@ -102,7 +103,9 @@ def _alarm_metrics(template: reading.Template) -> int:
 
 
 def _own_metrics() -> int:
-    return (reading.ROOT / "functions" / "sweep" / "app.py").read_text().count(".add_metric(")
+    """What is written every hour or oftener. All others are written, and billed, in the hours in which something happens."""
+    doors = [reading.ROOT / "functions" / name / "app.py" for name in ("sweep", "retention")]
+    return sum(door.read_text().count(".add_metric(") for door in doors)
 
 
 def _polls(template: reading.Template) -> int:

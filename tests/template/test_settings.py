@@ -80,6 +80,7 @@ def test_a_parameter_is_bounded_as_the_setting_is_that_it_becomes() -> None:
     template = reading.sam_template()
     bounded = {name: _bounds(name) for name in settings_read.FIELDS if _bounds(name)}
     variables = [each["Environment"]["Variables"] for each in reading.of_type(template, "AWS::Serverless::Function").values()]
+    variables.append(template["Globals"]["Function"]["Environment"]["Variables"])
     given = {name.lower(): value["Ref"] for each in variables for name, value in each.items() if "Ref" in value}
 
     assert bounded.keys() <= given.keys()
@@ -104,7 +105,7 @@ def _bounds(field: str) -> tuple[int, ...]:
         ),
         ("from tocsin.foundation.settings import settings\nconfig = settings()\nlease = config.lease", "lease_seconds"),
         (
-            "def handler(event, context):\n    from tocsin.access import issue_token\n    issue_token.issue",
+            "def handler(event, context):\n    from tocsin.people import issue_token\n    issue_token.issue",
             "user_token_secret_arn",
         ),
         ("from tocsin.access.recognise import recognise as who\nhandler = who", "user_token_secret_arn"),

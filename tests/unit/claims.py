@@ -55,6 +55,8 @@ RECORD = Record(
     thread_id=None,
     ambiguous_policy=None,
     is_transactional=True,
+    over_sending_limit=None,
+    over_sending_window_seconds=None,
 )
 ROUTE = Route(
     route_id="email-alice",

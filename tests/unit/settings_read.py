@@ -26,6 +26,7 @@ LEADS_TO = {"webhook": {"webhook", "trigger"}, "trigger": {"plan", "webhook", "t
 MAKES_DUE = {
     "functions/intake/app.py": {"webhook"},
     "functions/data/app.py": {"webhook", "trigger"},
+    "functions/operate/app.py": {"webhook", "trigger"},
     "functions/feedback/app.py": {"webhook"},
 }
 

@@ -96,7 +96,7 @@ def test_readiness_is_not() -> None:
     [
         ("GET", "/v1/intents", "POST"),
         ("GET", "/v1/intents/batch", "POST"),
-        ("POST", "/v1/users/alice", "GET, PUT"),
+        ("POST", "/v1/users/alice", "DELETE, GET, PATCH, PUT"),
         ("PATCH", "/v1/users/alice/devices/tok", "DELETE, PUT"),
         ("DELETE", "/v1/api-keys", "GET, POST"),
         ("GET", "/v1/notifications/1/cancel", "POST"),

@@ -7,11 +7,12 @@ import pytest
 
 from tests.unit import rules
 from tests.unit.rules import Rule
-from tests.unit.source import LAYER, ROOT, Module, imports, modules, texts
+from tests.unit.source import LAYER, ROOT, Module, calls, imports, modules, texts
 from tocsin.store import migrations
 
 # Modules of store/ without a table of their own in migrations/, each with its reason.
 STORE_WITHOUT_A_TABLE = {
+    "clock": "the time is nobody's row",
     "migrations": "reads the table that the migration tool makes for itself",
     "rows": "what statements take and give",
 }
@@ -20,6 +21,13 @@ STORE_WITHOUT_A_TABLE = {
 def migration_names() -> list[str]:
     files = (ROOT / "migrations").glob("*.sql")
     return sorted(file.name.removesuffix(".sql") for file in files if not file.name.endswith(".rollback.sql"))
+
+
+def test_only_the_use_case_of_tenants_sees_all_of_them() -> None:
+    """A transaction of the installation sees every tenant as such; nobody else has a reason to."""
+    users = {module.name for module in modules() for _, name in calls(module) if name in ("installation_transaction", "act_for")}
+
+    assert users == {"tocsin.access.tenants"}
 
 
 def test_there_is_something_to_read() -> None:
@@ -73,9 +81,11 @@ def test_no_rollback_is_left_over() -> None:
 
 
 def test_the_numbers_of_the_migrations_have_no_gap() -> None:
-    numbers = [int(name.split(".")[0]) for name in migration_names()]
+    """A letter marks a second part of the same change, such as an index that is built outside of a transaction."""
+    numbers = sorted({int(re.match(r"\d+", name)[0]) for name in migration_names()})  # type: ignore[index]
 
     assert numbers == list(range(1, len(numbers) + 1))
+    assert all(re.fullmatch(r"\d{4}[a-z]?\.\w+", name) for name in migration_names())
 
 
 @pytest.mark.parametrize("module", [one for one in modules() if one.is_pure], ids=lambda one: one.name)

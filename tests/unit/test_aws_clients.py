@@ -39,7 +39,7 @@ def services_in_use() -> list[str]:
 
 
 def test_the_code_uses_the_services_we_know_of() -> None:
-    assert services_in_use() == ["kms", "lambda", "secretsmanager", "sesv2", "sns", "sqs"]
+    assert services_in_use() == ["kms", "lambda", "s3", "secretsmanager", "sesv2", "sns", "sqs"]
 
 
 @pytest.mark.parametrize("service", services_in_use())

@@ -7,9 +7,11 @@ from uuid import UUID
 import pytest
 
 from tests.unit.claims import NOW, a_claim
-from tocsin.delivery.dampener import HOUR, HOURLY_LIMIT, THREAD_WINDOW, Granted, Held, Later, Ledger, Skipped, Verdict, concerns
+from tocsin.delivery.dampener import HOUR, USUAL, Granted, Held, Later, Ledger, OverSent, Skipped, Verdict, concerns
 from tocsin.store.rows import Delivery, State
 
+LIMITS = USUAL
+THREAD_WINDOW, HOURLY_LIMIT = LIMITS.thread_window, LIMITS.hourly_limit
 BOB = UUID(int=6)
 DIGEST: dict[str, Any] = {"audience_kind": "digest", "thread_kind": "pr", "thread_id": "7"}
 ON_A_THREAD: dict[str, Any] = {"thread_kind": "pr", "thread_id": "7"}
@@ -22,7 +24,11 @@ def a_state(**special: Any) -> State:
         "outbox_id": UUID(int=1),
         "now": NOW,
         "is_reserved": False,
+        "is_in_hour": False,
+        "is_in_day": False,
+        "is_in_guard": False,
         "emails_this_hour": 0,
+        "hourly_limit": HOURLY_LIMIT,
         "hour_is_full_until": None,
         "sent_today": 0,
         "thread_told_at": None,
@@ -30,17 +36,19 @@ def a_state(**special: Any) -> State:
         "digest_outbox_id": None,
         "is_read": False,
         "payload": {},
+        "address_hash": None,
+        "sent_to_address": 0,
     }
     return State(**(ordinary | special))
 
 
 def decided(one: Delivery, **state: Any) -> Verdict:
-    return Ledger().decide(one, a_state(**state))
+    return Ledger(LIMITS).decide(one, a_state(**state))
 
 
 def decided_in_turn(*batch: Delivery, **state: Any) -> list[Verdict]:
     """One batch: the log knows nothing of what the batch itself grants."""
-    ledger = Ledger()
+    ledger = Ledger(LIMITS)
     return [ledger.decide(one, a_state(**state)) for one in batch]
 
 
@@ -157,7 +165,7 @@ def test_an_hour_counts_what_its_own_batch_granted() -> None:
 
 def test_what_waits_for_the_hour_has_not_been_told() -> None:
     """Its thread is not closed by it, and no cap counts it."""
-    ledger = Ledger()
+    ledger = Ledger(LIMITS)
     full, free = a_state(emails_this_hour=100), a_state()
 
     assert isinstance(ledger.decide(a_claim(frequency_cap=1, **ON_A_THREAD), full), Later)
@@ -204,7 +212,7 @@ def test_who_reserved_before_is_not_asked_again(state: dict[str, Any]) -> None:
 
 def test_a_reservation_of_before_is_not_counted_a_second_time() -> None:
     """It is in the log already: the state that the others see has it."""
-    ledger = Ledger()
+    ledger = Ledger(LIMITS)
 
     ledger.decide(a_claim(frequency_cap=2), a_state(is_reserved=True, sent_today=1))
 
@@ -238,4 +246,72 @@ def test_of_all_that_speak_the_cap_is_first_then_the_window_then_the_hour() -> N
 def test_it_concerns_every_email_to_a_person_and_what_a_cap_counts_but_not_the_sandbox(
     special: dict[str, Any], is_counted: bool
 ) -> None:
-    assert concerns(a_claim(**special)) is is_counted
+    assert concerns(a_claim(**special), LIMITS) is is_counted
+
+
+def test_an_address_gets_as_many_of_a_type_as_its_guard_lets_through_this_batch_included() -> None:
+    reset = a_claim(notification_type="auth.password-reset", user_id=None)
+    guard = LIMITS.guard
+
+    verdicts = decided_in_turn(*[reset] * 4, sent_to_address=3, address_hash=b"alice")
+
+    assert verdicts == [Granted(), Granted(), OverSent(guard), OverSent(guard)]
+    assert guard.reason == "over_sending: 5 in 3600 s"
+
+
+def test_a_guard_is_of_one_address_and_one_type() -> None:
+    ledger = Ledger(LIMITS)
+    of_type: dict[str, Any] = {"over_sending_limit": 1, "over_sending_window_seconds": 60}
+    one, other = a_claim(notification_type="one", **of_type), a_claim(notification_type="other", **of_type)
+    alice, bob = a_state(address_hash=b"alice"), a_state(address_hash=b"bob")
+
+    granted = [ledger.decide(each, state) for each, state in ((one, alice), (one, bob), (other, alice))]
+
+    assert granted == [Granted()] * 3
+    assert isinstance(ledger.decide(one, alice), OverSent)
+
+
+@pytest.mark.parametrize("priority", ["low", "critical"])
+def test_what_is_critical_is_guarded_like_the_rest(priority: str) -> None:
+    reset = a_claim(notification_type="auth:password-reset", priority=priority)
+
+    assert isinstance(decided(reset, sent_to_address=5), OverSent)
+
+
+def test_of_a_bare_address_neither_threads_nor_hours_are_counted() -> None:
+    reset = a_claim(notification_type="auth.code", user_id=None, **ON_A_THREAD)
+
+    verdicts = decided_in_turn(*[reset] * 2, emails_this_hour=HOURLY_LIMIT, thread_told_at=NOW, address_hash=b"alice")
+
+    assert verdicts == [Granted()] * 2
+
+
+def test_a_tenants_own_hourly_limit_stands_above_the_installations() -> None:
+    assert isinstance(decided(a_claim(), emails_this_hour=3, hourly_limit=3), Later)
+    assert decided(a_claim(), emails_this_hour=HOURLY_LIMIT, hourly_limit=HOURLY_LIMIT + 1) == Granted()
+
+
+@pytest.mark.parametrize(
+    ("special", "is_counted"),
+    [
+        ({"notification_type": "auth.password-reset"}, True),
+        ({"notification_type": "auth:verification-email"}, True),
+        ({"notification_type": "auth.code", "channel": "sms"}, True),
+        ({"notification_type": "auth.code", "channel": "push"}, False),
+        ({"notification_type": "auth.code", "mode": "test"}, False),
+        ({"notification_type": "author.invited"}, False),
+        ({"over_sending_limit": 3, "over_sending_window_seconds": 60}, True),
+        ({"over_sending_limit": 3, "over_sending_window_seconds": 60, "mode": "test"}, False),
+    ],
+)
+def test_it_concerns_bare_addresses_too_where_a_guard_does(special: dict[str, Any], is_counted: bool) -> None:
+    assert concerns(a_claim(user_id=None, **special), LIMITS) is is_counted
+
+
+def test_what_asks_again_and_is_in_the_log_already_is_not_counted_beside_it() -> None:
+    """Two retries in one batch, each of which sees the other in the log."""
+    again: dict[str, Any] = {"is_in_hour": True, "is_in_day": True, "is_in_guard": True, "address_hash": b"alice"}
+    seen: dict[str, Any] = {"sent_today": 1, "emails_this_hour": HOURLY_LIMIT - 1, "sent_to_address": 1}
+    retry = a_claim(frequency_cap=2, over_sending_limit=2, over_sending_window_seconds=60)
+
+    assert decided_in_turn(retry, retry, **again, **seen) == [Granted()] * 2

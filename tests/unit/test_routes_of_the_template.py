@@ -11,7 +11,7 @@ import yaml
 from tests.unit.source import ROOT
 from tocsin.api import about
 
-DOORS = ("intake", "wait", "inbox_api", "live", "manage", "operate", "data")
+DOORS = ("intake", "wait", "inbox_api", "live", "manage", "operate", "admin", "data")
 OPEN_DOORS = [f"functions/{door}" for door in DOORS]
 
 
@@ -77,11 +77,10 @@ def test_no_other_function_can_be_called_over_http() -> None:
     assert {folder for folder, routes in routes_by_folder().items() if routes} == set(OPEN_DOORS)
 
 
-def test_operate_serves_the_scopes_operate_and_admin_and_no_other_door_does() -> None:
+def test_operate_and_admin_each_serve_the_scope_of_their_name_and_no_other_door_does() -> None:
     scopes = {endpoint.route: endpoint.scope for endpoint in about.every_endpoint()}
     routes = {folder: each - {"$default"} for folder, each in routes_by_folder().items()}
 
-    privileged = {folder for folder, each in routes.items() if {scopes[route] for route in each} & {"operate", "admin"}}
-
-    assert privileged == {"functions/operate"}
-    assert {scopes[route] for route in routes["functions/operate"]} <= {"operate", "admin"}
+    for scope in ("operate", "admin"):
+        assert {folder for folder, each in routes.items() if scope in {scopes[route] for route in each}} == {f"functions/{scope}"}
+        assert {scopes[route] for route in routes[f"functions/{scope}"]} == {scope}

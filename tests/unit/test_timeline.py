@@ -27,6 +27,7 @@ def a_route(**special: Any) -> dict[str, Any]:
         "updated_at": at(1),
         "status": "pending",
         "reason": "",
+        "generation": 1,
         "provider": "",
         "deferral_count": 0,
         "audience_reason": "",
@@ -49,6 +50,7 @@ def an_attempt(
     return {
         "route_id": "email-alice",
         "attempt_no": number,
+        "generation": 1,
         "provider": "ses",
         "started_at": at(started),
         "finished_at": None if finished is None else at(finished),
@@ -204,3 +206,42 @@ def test_an_attempt_that_was_proven_later_keeps_what_was_said_before() -> None:
     steps = told(a_record(), [], [an_attempt(1, 2, "accepted", 3, "ReadTimeoutError: no answer")])
 
     assert steps[-1] == ("attempt_accepted", "attempt 1 by ses, as was learned later: ReadTimeoutError: no answer")
+
+
+def a_letter(**special: Any) -> dict[str, Any]:
+    return {
+        "source_kind": "deliver",
+        "route_id": "email-alice",
+        "generation": 1,
+        "failure_classification": "permanent",
+        "failure_message": "no",
+        "created_at": at(3),
+        "resolution": None,
+        "resolved_at": None,
+        "resolved_by": None,
+    } | special
+
+
+def test_a_letter_that_is_the_end_of_its_route_is_told_once() -> None:
+    dead = a_route(status="dead_letter", reason="permanent", dead_lettered_at=at(3))
+
+    assert told(a_record(), [dead], [], (), [a_letter()])[-1:] == [("dead_letter", "permanent")]
+    assert len(told(a_record(), [dead], [], (), [a_letter()])) == len(told(a_record(), [dead], []))
+
+
+def test_a_letter_that_was_replayed_is_told_with_who_did_so_and_the_attempts_that_followed() -> None:
+    replayed = a_letter(resolution="replayed", resolved_at=at(4), resolved_by="k")
+    again = an_attempt(1, 5, "accepted", 6) | {"generation": 2}
+
+    assert told(a_record(), [a_route(generation=2)], [again], (), [replayed])[-4:] == [
+        ("dead_letter", "permanent: no"),
+        ("replayed", "by key:k, as generation 2"),
+        ("attempt_opened", "attempt 1 by ses (generation 2)"),
+        ("attempt_accepted", "attempt 1 by ses (generation 2)"),
+    ]
+
+
+def test_a_plan_that_died_is_told_with_its_kind() -> None:
+    letter = a_letter(source_kind="plan", route_id=None, failure_classification="poison", resolution="ignored", resolved_at=at(4))
+
+    assert told(a_record(), [], [], (), [letter])[-2:] == [("dead_letter", "plan: poison: no"), ("ignored", "")]

@@ -13,7 +13,7 @@ dead_letters  what automation gave up on
 webhooks      what a tenant's own systems are told of its notifications
 triggers      values that producers keep, and what their changes and dead letters set off
 access        who may do what, how much, and the record of it
-upkeep        the installation itself: schema, first keys, forgetting
+upkeep        the installation itself: schema, first keys, counting, the books, forgetting
 http          HTTP, and nothing of the domain
 api           the endpoints
 store         the only SQL: a module per table; `rows` is what statements take and give

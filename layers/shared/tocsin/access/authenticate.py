@@ -24,7 +24,10 @@ class Principal:
     producer: str
     mode: str
     scopes: frozenset[str]
-    rate_limit: int | None
+    rate_limit: int | None  # the key's own, or its tenant's cap where that is less
+    calls_cap: int | None = None  # the tenant's
+    is_suspended: bool = False  # the key is good, but its tenant may do nothing just now
+    user_id: UUID | None = None  # whose key it is
 
 
 def authenticate(conn: Connection[Any], presented: str) -> Principal | None:
@@ -36,10 +39,21 @@ def authenticate(conn: Connection[Any], presented: str) -> Principal | None:
     with key_transaction(conn, key_hash):
         found = api_keys.find_by_hash(conn, key_hash)
     key = found.fetchone()
-    if key is None or not hmac.compare_digest(key.key_hash, key_hash) or not key.is_usable:
+    is_good = key is not None and hmac.compare_digest(key.key_hash, key_hash) and key.is_usable
+    if key is None or not is_good or key.tenant_status == "deleting":
         _cache.pop(key_hash, None)
         return None
-    principal = Principal(key.id, key.tenant_id, key.producer, key.mode, frozenset(key.scopes), key.rate_limit)
+    principal = Principal(
+        key.id,
+        key.tenant_id,
+        key.producer,
+        key.mode,
+        frozenset(key.scopes),
+        key.rate_limit,
+        key.calls_cap,
+        is_suspended=key.tenant_status == "suspended",
+        user_id=key.user_id,
+    )
     if len(_cache) > 1000:
         _cache.clear()
     _cache[key_hash] = (time.monotonic(), principal)

@@ -13,6 +13,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.store import provider_configs
+from tocsin.store.flow.open_lane import open_lane
 from tocsin.store.provider_configs import ProviderConfig
 
 CHANNELS = {"ses": ("email",), "sendgrid": ("email",), "sns": ("sms", "push"), "twilio": ("sms",), "fcm": ("push",)}
@@ -95,6 +96,8 @@ def remove(conn: Connection[Any], actor: Actor, config_id: UUID) -> bool:
         if old is None:
             return False
         provider_configs.delete(conn, actor.tenant_id, old.id)
+        lane = f"{old.provider_name}:{old.id}"  # its trouble goes with it, and what waits goes another way
+        open_lane(conn, lane, actor.tenant_id, opened_by=None, reason="The provider was removed.")
         audit.record(conn, actor, "delete", "provider", str(old.id), {"old": _audited(old)})
     return True
 

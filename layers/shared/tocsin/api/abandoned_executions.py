@@ -5,11 +5,17 @@ from typing import Any
 
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import paging, problems
+from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import abandoned_executions
+from tocsin.store.abandoned_executions import AbandonedFilters
 
-_FILTERS: list[dict[str, Any]] = [{"name": "notification_id", "in": "query", "schema": {"type": "string", "format": "uuid"}}]
+_KINDS = ("plan", "deliver", "fanout", "webhook", "trigger")
+_FILTERS: list[dict[str, Any]] = [
+    {"name": "notification_id", "in": "query", "schema": {"type": "string", "format": "uuid"}},
+    filters.choice("source_kind", _KINDS),
+    *filters.SINCE_UNTIL,
+]
 
 
 def list_abandoned_executions(call: Call) -> Response:
@@ -17,12 +23,27 @@ def list_abandoned_executions(call: Call) -> Response:
     notification_id = as_uuid(asked) if asked is not None else None
     if asked is not None and notification_id is None:
         raise problems.invalid_parameter("notification_id", "must be the id of a notification")
+    wanted = AbandonedFilters(
+        notification_id=notification_id,
+        source_kind=filters.choice_of(call.request, "source_kind", _KINDS),
+        since=filters.moment_of(call.request, "since"),
+        until=filters.moment_of(call.request, "until"),
+    )
     limit, after = paging.limit_of(call.request), paging.cursor_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
-        rows = abandoned_executions.list_page(
-            call.conn, call.tenant_id, notification_id=notification_id, limit=limit + 1, after=after
-        )
+        rows = abandoned_executions.list_page(call.conn, call.tenant_id, wanted, limit=limit + 1, after=after)
     return paging.page(rows, limit, shown=asdict, place=lambda row: (row.abandoned_at, row.id))
+
+
+def get_abandoned_execution(call: Call) -> Response:
+    execution_id = as_uuid(call.request.path_parameters.get("id", ""))
+    if execution_id is None:
+        raise problems.not_found("abandoned execution")
+    with tenant_transaction(call.conn, call.tenant_id):
+        row = abandoned_executions.find(call.conn, call.tenant_id, execution_id)
+    if row is None:
+        raise problems.not_found("abandoned execution")
+    return Response(200, asdict(row))
 
 
 ENDPOINTS = [
@@ -32,5 +53,12 @@ ENDPOINTS = [
         list_abandoned_executions,
         "List outcomes that nobody waited for any more, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
+    ),
+    Endpoint(
+        "GET /v1/abandoned-executions/{id}",
+        "operate",
+        get_abandoned_execution,
+        "Show such an outcome",
+        answers={404: "No such abandoned execution"},
     ),
 ]

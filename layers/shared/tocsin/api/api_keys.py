@@ -16,8 +16,9 @@ from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.store import api_keys
+from tocsin.store import api_keys, users
 from tocsin.store.api_keys import ApiKey
+from tocsin.store.users import UnknownUser
 
 
 class KeyBody(Closed):
@@ -27,6 +28,7 @@ class KeyBody(Closed):
     expires_at: Moment | None = None
     mode: Literal["live", "test"] = "live"
     rate_limit: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | None = None
+    user_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
 
 
 class RotateBody(Closed):
@@ -37,16 +39,41 @@ class RotateBody(Closed):
 
 def post_key(call: Call) -> Response:
     body: KeyBody = call.request.parsed(KeyBody)
-    issued = issue_key.issue(call.conn, call.actor, Rights(**body.model_dump()))
+    rights = Rights(**body.model_dump(exclude={"user_id"}))
+    try:
+        issued = issue_key.issue(call.conn, call.actor, rights, owner=body.user_id)
+    except UnknownUser:
+        raise problems.invalid_field("/user_id", "is not known") from None
     return Response(201, _shown_issued(issued))
 
 
 def list_keys(call: Call) -> Response:
     limit = paging.limit_of(call.request)
     after = paging.cursor_of(call.request)
+    query, is_active = call.request.query, _is_active(call)
     with tenant_transaction(call.conn, call.tenant_id):
-        rows = api_keys.list_page(call.conn, call.tenant_id, limit=limit + 1, after=after)
+        owner = users.find(call.conn, call.tenant_id, query["user_id"]) if "user_id" in query else None
+        if "user_id" in query and owner is None:
+            return Response(200, {"data": [], "next_cursor": None})
+        rows = api_keys.list_page(
+            call.conn,
+            call.tenant_id,
+            limit=limit + 1,
+            after=after,
+            is_active=is_active,
+            owner_id=owner.id if owner else None,
+            producer=query.get("producer"),
+        )
     return paging.page(rows, limit, shown=_shown_key, place=lambda key: (key.created_at, key.id))
+
+
+def get_key(call: Call) -> Response:
+    key_id = _key_id(call)
+    with tenant_transaction(call.conn, call.tenant_id):
+        key = api_keys.find(call.conn, call.tenant_id, key_id)
+    if key is None:
+        raise problems.not_found("API key")
+    return Response(200, _shown_key(key))
 
 
 def rotate_key(call: Call) -> Response:
@@ -75,7 +102,7 @@ def revoke_key(call: Call) -> Response:
     key = issue_key.revoke(call.conn, call.actor, _key_id(call))
     if key is None:
         raise problems.not_found("API key")
-    return Response(200, _shown_key(key) | {"is_active": False})
+    return Response(200, _shown_key(key))
 
 
 def _key_id(call: Call) -> UUID:
@@ -85,6 +112,13 @@ def _key_id(call: Call) -> UUID:
     return key_id
 
 
+def _is_active(call: Call) -> bool | None:
+    text = call.request.query.get("is_active")
+    if text not in (None, "true", "false"):
+        raise problems.invalid_parameter("is_active", "must be true or false")
+    return None if text is None else text == "true"
+
+
 def _shown_issued(issued: Issued) -> dict[str, Any]:
     return _shown_key(issued.key) | {"key": issued.plain}
 
@@ -92,11 +126,23 @@ def _shown_issued(issued: Issued) -> dict[str, Any]:
 def _shown_key(key: ApiKey) -> dict[str, Any]:
     shown = asdict(key)
     del shown["tenant_id"]
-    return shown
+    return shown | {"user_id": shown.pop("owner")}
 
+
+_FILTERS: list[dict[str, Any]] = [
+    {
+        "name": "is_active",
+        "in": "query",
+        "schema": {"type": "boolean"},
+        "description": "Whether it still opens doors: neither revoked nor run out",
+    },
+    {"name": "user_id", "in": "query", "schema": {"type": "string"}, "description": "Whose keys"},
+    {"name": "producer", "in": "query", "schema": {"type": "string"}},
+]
 
 ENDPOINTS = [
-    Endpoint("GET /v1/api-keys", "admin", list_keys, "List API keys", parameters=paging.PARAMETERS),
+    Endpoint("GET /v1/api-keys", "admin", list_keys, "List API keys", parameters=[*_FILTERS, *paging.PARAMETERS]),
+    Endpoint("GET /v1/api-keys/{id}", "admin", get_key, "Show an API key, without its secret", answers={404: "No such key"}),
     Endpoint(
         "POST /v1/api-keys",
         "admin",

@@ -18,7 +18,7 @@ def put_device(call: Call) -> Response:
     body: DeviceBody = call.request.parsed(DeviceBody)
     external_id, token = external_id_of(call), _device_token(call)
     with named_user():
-        device = devices.register(call.conn, call.tenant_id, external_id, platform=body.platform, token=token)
+        device = devices.register(call.conn, call.actor, external_id, platform=body.platform, token=token)
     return Response(200, asdict(device))
 
 
@@ -31,7 +31,7 @@ def list_devices(call: Call) -> Response:
 def delete_device(call: Call) -> Response:
     external_id, token = external_id_of(call), _device_token(call)
     with named_user():
-        was_known = devices.forget(call.conn, call.tenant_id, external_id, token)
+        was_known = devices.forget(call.conn, call.actor, external_id, token)
     if not was_known:
         raise problems.not_found("device")
     return Response(204)

@@ -20,7 +20,7 @@ _LIMIT = "events"
 def post_events(call: Call) -> Response:
     if call.request.media_type == BATCHED:
         return _post_batch(call)
-    told = _told(_single(call), uuid7(), depth_of(call))
+    told = read_event(_single(call), uuid7(), depth_of(call))
     (recorded,), allowance = _record(call, [told])
     return Response(202, _receipt(told, recorded), rate_limits.headers_of(allowance, _LIMIT))
 
@@ -73,7 +73,7 @@ def _data(request: Request) -> Any:
     return request.json("application/json" if is_said else request.media_type) if request.body else None
 
 
-def _told(value: Any, notification_id: UUID, depth: int) -> Told:
+def read_event(value: Any, notification_id: UUID, depth: int) -> Told:
     if cloud_events.data_is_too_large(value):
         raise problems.invalid_field("/data", f"has more than {MAX_DATA} bytes")
     event: CloudEvent = door.parse(CloudEvent, value)
@@ -82,7 +82,7 @@ def _told(value: Any, notification_id: UUID, depth: int) -> Told:
 
 def _try_told(value: Any, notification_id: UUID, depth: int) -> Told | Problem:
     try:
-        return _told(value, notification_id, depth)
+        return read_event(value, notification_id, depth)
     except Problem as problem:
         return problem
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import StrictBool, model_validator
 
 from tocsin.access.recognise import recognise
+from tocsin.foundation import tally
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.fields import Closed, Moment
 from tocsin.foundation.ids import as_uuid
@@ -81,18 +82,22 @@ def patch_row(visit: Visit) -> Response:
         raise problems.invalid_field("/snoozed_until", str(error)) from None
     if row is None:
         raise problems.not_found("notification")
+    for action in (name for name in body.model_fields_set if getattr(body, name)):
+        tally.write("InboxActions", 1, action=action.removesuffix("_until"))
     return Response(200, _shown(row))
 
 
 def hide_row(visit: Visit) -> Response:
     if not mark.hide(visit.conn, visit.tenant_id, visit.user_id, _row_id(visit)):
         raise problems.not_found("notification")
+    tally.write("InboxActions", 1, action="hidden")
     return Response(204)
 
 
 def read_all(visit: Visit) -> Response:
     body: ReadAll = visit.request.parsed(ReadAll) if visit.request.body else ReadAll()
     marked = mark.read_all(visit.conn, visit.tenant_id, visit.user_id, before=body.before)
+    tally.write("InboxActions", marked, action="read")
     return Response(200, {"marked": marked, "more": marked >= mark.MOST_READ})
 
 
@@ -128,10 +133,12 @@ def _badge(unread: int) -> dict[str, Any]:
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
     names = (
         "id", "kind", "reason", "scope", "title", "message", "summary", "event_count", "unread", "read_at", "last_event_at",
-        "last_actor", "created_at", "done_at", "saved_at", "snoozed_until", "for_everyone",
+        "last_actor", "created_at", "updated_at", "done_at", "saved_at", "snoozed_until", "for_everyone",
+        "source_notification_id",
     )  # fmt: skip
     thread = {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None
-    return {name: row[name] for name in names} | {"thread": thread}
+    event = {"source": row["event_source"], "id": row["event_id"]} if row["event_id"] else None
+    return {name: row[name] for name in names} | {"thread": thread, "source_event": event}
 
 
 _USER: dict[str, Any] = {

@@ -29,6 +29,7 @@ from tocsin.intake.accept_intents import (
     UnknownTemplate,
     UnknownUsers,
 )
+from tocsin.intake.admission import Sender
 from tocsin.intake.cancel import cancel as cancel_notification
 from tocsin.intake.intents import KEY, MAX_BATCH, Intent
 
@@ -87,7 +88,7 @@ def post_batch(call: Call) -> Response:
 
 def post_cancel(call: Call) -> Response:
     notification_id = as_uuid(call.request.path_parameters.get("id", ""))
-    cancelled = cancel_notification(call.conn, call.tenant_id, notification_id) if notification_id else None
+    cancelled = cancel_notification(call.conn, call.actor, notification_id) if notification_id else None
     if cancelled is None:
         raise problems.not_found("notification")
     if cancelled.is_too_late:
@@ -144,10 +145,10 @@ def _key_of(item: Any) -> str | None:
     return key if isinstance(key, str) else None
 
 
-def admit(call: Call, size: int, accept: Callable[..., Result]) -> Result:
-    """Run a use case that takes in so many intents of this caller; what keeps them out is a problem."""
+def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sender | None = None) -> Result:
+    """Run a use case that takes in so many intents of this caller (or of another sender); what keeps them out is a problem."""
     config = settings()
-    sender = admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
+    sender = sender or admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
     try:
         with admission.admitted(sender, LIMIT, size):
             return accept(

@@ -1,7 +1,7 @@
 """Notification types: what an intent or event of a type does, unless it says so itself."""
 
 from dataclasses import asdict
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
@@ -14,10 +14,18 @@ from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.intake.intents import ChannelName
 from tocsin.store import notification_types
+from tocsin.store.notification_types import NotificationType
 
 
 def _distinct(channels: list[str]) -> list[str]:
     return list(dict.fromkeys(channels))
+
+
+class OverSending(Closed):
+    """At most `limit` messages of the type to one address in any `window_seconds`."""
+
+    limit: Annotated[StrictInt, Field(ge=1, le=10_000)]
+    window_seconds: Annotated[StrictInt, Field(ge=60, le=86_400)]
 
 
 class TypeBody(Closed):
@@ -27,12 +35,18 @@ class TypeBody(Closed):
     ambiguous_policy: Literal["retry", "hold"] | None = None
     transactional: StrictBool = True
     expires_after_seconds: Annotated[StrictInt, Field(ge=60, le=31_536_000)] | None = None
+    over_sending: OverSending | None = None
 
 
 def put_type(call: Call) -> Response:
     body: TypeBody = call.request.parsed(TypeBody)
-    kind = define_type.define(call.conn, call.actor, name_of(call), Meaning(**body.model_dump()))
-    return Response(200, asdict(kind))
+    guard = body.over_sending
+    meaning = Meaning(
+        **body.model_dump(exclude={"over_sending"}),
+        over_sending_limit=guard.limit if guard else None,
+        over_sending_window_seconds=guard.window_seconds if guard else None,
+    )
+    return Response(200, _shown(define_type.define(call.conn, call.actor, name_of(call), meaning)))
 
 
 def get_type(call: Call) -> Response:
@@ -40,19 +54,25 @@ def get_type(call: Call) -> Response:
         found = notification_types.find_all(call.conn, call.tenant_id, name_of(call))
     if not found:
         raise problems.not_found("notification type")
-    return Response(200, asdict(found[0]))
+    return Response(200, _shown(found[0]))
 
 
 def list_types(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         found = notification_types.find_all(call.conn, call.tenant_id)
-    return Response(200, {"data": [asdict(kind) for kind in found], "next_cursor": None})
+    return Response(200, {"data": [_shown(kind) for kind in found], "next_cursor": None})
 
 
 def delete_type(call: Call) -> Response:
     if not define_type.forget(call.conn, call.actor, name_of(call)):
         raise problems.not_found("notification type")
     return Response(204)
+
+
+def _shown(kind: NotificationType) -> dict[str, Any]:
+    shown = asdict(kind)
+    limit, window = shown.pop("over_sending_limit"), shown.pop("over_sending_window_seconds")
+    return shown | {"over_sending": None if limit is None else {"limit": limit, "window_seconds": window}}
 
 
 ENDPOINTS = [

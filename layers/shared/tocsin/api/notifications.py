@@ -1,15 +1,14 @@
 """Notifications: what became of a notification, or of an event."""
 
-from datetime import datetime
 from typing import Any
 
 from tocsin.delivery import timeline as timelines
-from tocsin.delivery.history import history
+from tocsin.delivery.history import history, standing
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import paging, problems
+from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
-from tocsin.store import domain_events, records
+from tocsin.store import dead_letters, domain_events, records
 
 _STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
 _CHANNELS = ("email", "sms", "push", "in_app", "webhook")
@@ -18,18 +17,18 @@ _CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 def list_notifications(call: Call) -> Response:
     query = call.request.query
     limit = paging.limit_of(call.request)
-    filters = {
+    wanted = {
         "type": query.get("type"),
         "producer": query.get("producer"),
-        "status": _one_of(query.get("status"), "status", _STATUSES),
-        "channel": _one_of(query.get("channel"), "channel", _CHANNELS),
+        "status": filters.choice_of(call.request, "status", _STATUSES),
+        "channel": filters.choice_of(call.request, "channel", _CHANNELS),
         "recipient": f"user:{query['user_id']}" if "user_id" in query else None,
-        "since": _moment(query.get("since"), "since"),
-        "until": _moment(query.get("until"), "until"),
+        "since": filters.moment_of(call.request, "since"),
+        "until": filters.moment_of(call.request, "until"),
     }
     after = paging.cursor_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
-        rows = records.list_page(call.conn, call.tenant_id, filters=filters, limit=limit + 1, after=after)
+        rows = records.list_page(call.conn, call.tenant_id, filters=wanted, limit=limit + 1, after=after)
     return paging.page(rows, limit, shown=_shown_summary, place=lambda row: (row["accepted_at"], row["notification_id"]))
 
 
@@ -40,11 +39,14 @@ def get_notification(call: Call) -> Response:
         raise problems.not_found("notification")
     return Response(
         200,
-        _shown_record(found.record, found.counts)
+        _shown_record(found.record, found.counts, is_dead=found.dead is not None)
         | {
+            "dead_letter": shown_letter(found.dead),
             "payload": found.record["payload_json"],
             "routes": [shown_route(route, found.attempts) for route in found.routes],
-            "timeline": timelines.shown(timelines.timeline(found.record, found.routes, found.attempts, found.events)),
+            "timeline": timelines.shown(
+                timelines.timeline(found.record, found.routes, found.attempts, found.events, found.letters)
+            ),
         },
     )
 
@@ -55,41 +57,33 @@ def get_event(call: Call) -> Response:
         raise problems.not_found("event")
     with tenant_transaction(call.conn, call.tenant_id):
         event = domain_events.find(call.conn, call.tenant_id, notification_id)
+        letters = dead_letters.list_of(call.conn, call.tenant_id, notification_id, limit=100)
     if event is None:
         raise problems.not_found("event")
     thread = {"kind": event["thread_kind"], "id": event["thread_id"]} if event["thread_kind"] else None
-    return Response(200, {name: value for name, value in event.items() if not name.startswith("thread_")} | {"thread": thread})
+    shown = {name: value for name, value in event.items() if not name.startswith("thread_")}
+    return Response(200, shown | {"thread": thread, "dead_letter": shown_letter(standing(letters))})
 
 
-def _one_of(value: str | None, name: str, known: tuple[str, ...]) -> str | None:
-    if value is not None and value not in known:
-        raise problems.invalid_parameter(name, f"must be one of {', '.join(known)}")
-    return value
+def shown_letter(letter: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Why a notification, or the rest of its audience, was given up."""
+    names = ("id", "failure_classification", "failure_message", "recovery_hint", "resolution", "created_at")
+    return {name.removeprefix("failure_"): letter[name] for name in names} if letter else None
 
 
-def _moment(value: str | None, name: str) -> datetime | None:
-    if value is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise problems.invalid_parameter(name, "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z")
-    return moment
-
-
-def state_of(counts: dict[str, int]) -> str:
+def state_of(counts: dict[str, int], *, is_dead: bool = False) -> str:
+    if is_dead:
+        return "dead_letter"
     if not counts:
         return "accepted"
     return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
 
 
-def _shown_record(record: dict[str, Any], counts: dict[str, int]) -> dict[str, Any]:
+def _shown_record(record: dict[str, Any], counts: dict[str, int], *, is_dead: bool) -> dict[str, Any]:
     return {
         "notification_id": record["notification_id"],
         "type": record["notification_type"],
-        "status": state_of(counts),
+        "status": state_of(counts, is_dead=is_dead),
         "route_counts": counts,
         "producer": record["producer"],
         "mode": record["mode"],
@@ -104,11 +98,12 @@ def _shown_record(record: dict[str, Any], counts: dict[str, int]) -> dict[str, A
         "send_at": record["send_at"],
         "expires_at": record["expires_at"],
         "cancelled_at": record["cancelled_at"],
+        "updated_at": record["updated_at"],
     } | {name: record[name] for name in ("idempotency_key", "request_id", "trace_id") if name in record}
 
 
 def _shown_summary(record: dict[str, Any]) -> dict[str, Any]:
-    return _shown_record(record, record["routes"] or {})
+    return _shown_record(record, record["routes"] or {}, is_dead=record["is_dead"])
 
 
 def shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -116,7 +111,8 @@ def shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> di
         name: route[name]
         for name in (
             "route_id", "channel", "status", "reason", "audience_reason", "attempt_count", "max_attempts", "generation",
-            "provider", "provider_message_id", "feedback", "feedback_at", "duplicate_suspected", "may_have_arrived",
+            "provider", "provider_message_id", "provider_response", "feedback", "feedback_at", "duplicate_suspected",
+            "may_have_arrived",
             "next_attempt_at", "created_at", "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
         )
     }  # fmt: skip
@@ -149,10 +145,15 @@ def shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> di
 
 
 _FILTERS: list[dict[str, Any]] = [
-    *({"name": name, "in": "query", "schema": {"type": "string"}} for name in ("type", "producer", "user_id")),
-    {"name": "status", "in": "query", "schema": {"enum": list(_STATUSES)}, "description": "Of one of its routes"},
+    *filters.text("type", "producer", "user_id"),
+    {
+        "name": "status",
+        "in": "query",
+        "schema": {"enum": list(_STATUSES)},
+        "description": "Of one of its routes; dead_letter: or of itself",
+    },
     {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}, "description": "Of one of its routes"},
-    *({"name": name, "in": "query", "schema": {"type": "string", "format": "date-time"}} for name in ("since", "until")),
+    *filters.SINCE_UNTIL,
 ]
 
 ENDPOINTS = [

@@ -63,7 +63,7 @@ def put_preference(visit: Visit) -> Response:
     body: PreferenceBody = visit.request.parsed(PreferenceBody)
     wishes = PreferenceChange(**body.model_dump())
     try:
-        rule = preferences.prefer(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type, wishes)
+        rule = preferences.prefer(visit.conn, visit.actor, visit.user_id, channel, notification_type, wishes)
     except Inapplicable as error:
         raise problems.invalid_field(f"/{error.field}", str(error)) from None
     return Response(200, _shown_preference(rule))
@@ -71,7 +71,7 @@ def put_preference(visit: Visit) -> Response:
 
 def delete_preference(visit: Visit) -> Response:
     channel, notification_type = _rule(visit)
-    preferences.forget(visit.conn, visit.tenant_id, visit.user_id, channel, notification_type)
+    preferences.forget(visit.conn, visit.actor, visit.user_id, channel, notification_type)
     return Response(204)
 
 
@@ -93,6 +93,7 @@ def _shown_preference(one: Preference) -> dict[str, Any]:
         "quiet_hours_start": f"{one.quiet_hours_start:%H:%M}" if one.quiet_hours_start else None,
         "quiet_hours_end": f"{one.quiet_hours_end:%H:%M}" if one.quiet_hours_end else None,
         "timezone": one.timezone,
+        "created_at": one.created_at,
         "updated_at": one.updated_at,
     }
 

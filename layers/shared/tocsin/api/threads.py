@@ -28,13 +28,13 @@ def get_thread(visit: Visit) -> Response:
 def put_thread(visit: Visit) -> Response:
     body: ThreadChoice = visit.request.parsed(ThreadChoice)
     kind, thread_id = _thread(visit)
-    chosen = threads.choose(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id, subscribed=body.subscribed)
+    chosen = threads.choose(visit.conn, visit.actor, visit.user_id, kind, thread_id, subscribed=body.subscribed)
     return Response(200, _shown_thread(kind, thread_id, chosen))
 
 
 def delete_thread(visit: Visit) -> Response:
     kind, thread_id = _thread(visit)
-    threads.forget_choice(visit.conn, visit.tenant_id, visit.user_id, kind, thread_id)
+    threads.forget_choice(visit.conn, visit.actor, visit.user_id, kind, thread_id)
     return Response(204)
 
 

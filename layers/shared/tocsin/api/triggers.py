@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt
@@ -11,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictI
 from tocsin.api.webhooks import egress_required
 from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, unique
+from tocsin.foundation.fields import Closed, RowId, unique
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
@@ -27,20 +26,12 @@ from tocsin.webhooks.register import NoEgress
 log = Logger(child=True)
 
 
-def _id(value: object) -> UUID:
-    found = as_uuid(value) if isinstance(value, str) else None
-    if found is None:
-        raise ValueError("must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057")
-    return found
-
-
 def _asynchronous(mode: object) -> object:
     if mode != "async":
         raise ValueError("must be async: nobody who writes waits for what a trigger runs, so other modes do not exist yet")
     return mode
 
 
-RowId = Annotated[UUID, BeforeValidator(_id)]
 Glob = Annotated[str, AfterValidator(checked_glob)]
 Ops = Annotated[list[Literal["insert", "update", "delete"]], AfterValidator(unique)]
 Source = Literal["plan", "deliver", "fanout", "webhook", "trigger"]

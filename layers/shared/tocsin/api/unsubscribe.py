@@ -41,7 +41,12 @@ def post_unsubscribe(request: Request) -> Response:
     """Acts, and answers every token alike."""
 
     def act(conn: Connection[Any]) -> bool:
-        return unsubscribe.unsubscribe(conn, request.path_parameters.get("token", ""))
+        return unsubscribe.unsubscribe(
+            conn,
+            request.path_parameters.get("token", ""),
+            ip_address=request.source_ip,
+            user_agent=request.headers.get("user-agent", ""),
+        )
 
     try:
         database.run(act)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 from pydantic import Field, StrictInt
 
-from tocsin.access import issue_token
 from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
 from tocsin.http.door import Call, Endpoint, Response
+from tocsin.people import issue_token
 
 
 class TokenBody(Closed):
@@ -19,7 +19,7 @@ def post_token(call: Call) -> Response:
     body: TokenBody = call.request.parsed(TokenBody) if call.request.body else TokenBody()
     external_id, lifetime = external_id_of(call), timedelta(seconds=body.ttl_seconds)
     with named_user():
-        token, expires_at = issue_token.issue(call.conn, call.tenant_id, external_id, lifetime)
+        token, expires_at = issue_token.issue(call.conn, call.actor, external_id, lifetime)
     return Response(201, {"token": token, "expires_at": expires_at})
 
 

@@ -1,5 +1,6 @@
 """Users: whom the producer's own ids mean, and how they are reached."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -7,16 +8,29 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
+from tocsin.api.erasures import shown_receipt
+from tocsin.foundation import merge_patch
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, Name
+from tocsin.foundation.fields import Closed, ExternalId, Name
 from tocsin.http import paging, problems
-from tocsin.http.door import Call, Endpoint, Response
+from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.intake.intents import Email, Phone
+from tocsin.people import users as people
+from tocsin.people.erase import erase
 from tocsin.people.time_zones import known_zone
-from tocsin.people.users import AlreadyTaken, Profile, UnknownUser, make_known
+from tocsin.people.users import AlreadyTaken, Profile
 from tocsin.store import users
-from tocsin.store.users import User
+from tocsin.store.users import UnknownUser, User
+
+MAX_BATCH = 500
+ERASES_FOR = 6.0  # seconds of a request, which has ten
+QUERY = {
+    "name": "query",
+    "in": "query",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "the beginning of an id, an email (in either case), a username or a phone number",
+}
 
 
 class UserBody(Closed):
@@ -28,15 +42,84 @@ class UserBody(Closed):
     attributes: dict[str, Any] = Field(default_factory=dict)
 
 
+class UserItem(UserBody):
+    id: ExternalId
+
+
+class UserBatch(Closed):
+    users: Annotated[list[UserItem], Field(min_length=1, max_length=MAX_BATCH)]
+
+
 def put_user(call: Call) -> Response:
     external_id = external_id_of(call)
     body: UserBody = call.request.parsed(UserBody)
     try:
-        user, is_new = make_known(call.conn, call.tenant_id, external_id, Profile(**body.model_dump()))
+        user, is_new = people.make_known(call.conn, call.actor, external_id, Profile(**body.model_dump()))
     except AlreadyTaken as taken:
-        detail = f"Another user of this tenant has this {taken.field}."
-        raise Problem(409, "already-taken", f"The {taken.field} is taken", detail) from None
+        raise _taken(taken) from None
     return Response(201 if is_new else 200, _shown_user(user))
+
+
+def patch_user(call: Call) -> Response:
+    """JSON Merge Patch: what is named is changed, null clears."""
+    external_id = external_id_of(call)
+    patch = call.request.json(merge_patch.MEDIA_TYPE, "application/json")
+    if not isinstance(patch, dict):
+        raise problems.invalid("The request does not have the expected shape.")
+
+    def read(merged: dict[str, Any]) -> Profile:
+        body: UserBody = parse(UserBody, merged)
+        return Profile(**body.model_dump())
+
+    try:
+        with named_user():
+            user = people.change(call.conn, call.actor, external_id, patch, read)
+    except AlreadyTaken as taken:
+        raise _taken(taken) from None
+    return Response(200, _shown_user(user))
+
+
+def post_user_batch(call: Call) -> Response:
+    """Up to 500 whole users in one transaction; one that cannot be written does not spoil the others."""
+    value = call.request.json()
+    items = value.get("users") if isinstance(value, dict) else None
+    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
+        raise problems.invalid_field("/users", f"must be a list of 1 to {MAX_BATCH} users, and the only field")
+    read: list[UserItem | Problem] = []
+    profiles: dict[str, Profile] = {}
+    for item in items:
+        one = _read_item(item)
+        if isinstance(one, UserItem) and one.id in profiles:
+            one = Problem(422, "named-twice", "The user is named twice", "The first one of the batch counts.")
+        if isinstance(one, UserItem):
+            profiles[one.id] = Profile(**one.model_dump(exclude={"id"}))
+        read.append(one)
+    ends = people.make_all_known(call.conn, call.actor, profiles) if profiles else {}
+    results = [_result(item, one, ends, call.request.request_id) for item, one in zip(items, read, strict=True)]
+    return Response(200, {"results": results})
+
+
+def _read_item(item: Any) -> "UserItem | Problem":
+    try:
+        found: UserItem = parse(UserItem, item)
+        return found
+    except Problem as problem:
+        return problem
+
+
+def _result(item: Any, one: "UserItem | Problem", ends: dict[str, bool | AlreadyTaken], request_id: str) -> dict[str, Any]:
+    name = item.get("id") if isinstance(item, dict) and isinstance(item.get("id"), str) else None
+    end = one if isinstance(one, Problem) else ends[one.id]
+    if isinstance(end, AlreadyTaken):
+        end = _taken(end)
+    if isinstance(end, Problem):
+        return {"id": name, "status": end.status, "problem": end.body(request_id)}
+    return {"id": name, "status": 201 if end else 200}
+
+
+def _taken(taken: AlreadyTaken) -> Problem:
+    detail = f"Another user of this tenant has this {taken.field}."
+    return Problem(409, "already-taken", f"The {taken.field} is taken", detail)
 
 
 def get_user(call: Call) -> Response:
@@ -51,9 +134,28 @@ def get_user(call: Call) -> Response:
 def list_users(call: Call) -> Response:
     limit = paging.limit_of(call.request)
     cursor = paging.cursor_of(call.request)
+    before = cursor[1] if cursor else None
+    query = call.request.query.get("query")
+    if query is not None and not 1 <= len(query) <= 255:
+        raise problems.invalid_parameter("query", "must have 1 to 255 characters")
     with tenant_transaction(call.conn, call.tenant_id):
-        rows = users.list_page(call.conn, call.tenant_id, limit=limit + 1, before=cursor[1] if cursor else None)
+        if query is None:
+            rows = users.list_page(call.conn, call.tenant_id, limit=limit + 1, before=before)
+        else:
+            rows = users.search(call.conn, call.tenant_id, query, limit=limit + 1, before=before)
     return paging.page(rows, limit, shown=_shown_user, place=lambda user: (user.created_at, user.id))
+
+
+def erase_user(call: Call) -> Response:
+    """Everything of theirs, everywhere; the receipt says what. 202: there is a lot, and the next run of retention goes on."""
+    until = time.monotonic() + ERASES_FOR
+    with named_user():
+        receipt = erase(call.conn, call.actor, external_id_of(call), has_time=lambda: time.monotonic() < until)
+    return Response(200 if receipt.finished_at else 202, shown_receipt(receipt))
+
+
+def delete_user(call: Call) -> Response:
+    return erase_user(call)
 
 
 def external_id_of(call: Call) -> str:
@@ -79,14 +181,37 @@ def _shown_user(user: User) -> dict[str, Any]:
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/users", "manage", list_users, "List users", parameters=paging.PARAMETERS),
+    Endpoint("GET /v1/users", "manage", list_users, "List users, or find some", parameters=[QUERY, *paging.PARAMETERS]),
+    Endpoint("POST /v1/users/batch", "manage", post_user_batch, "Write up to 500 users in one transaction", body=UserBatch),
     Endpoint(
         "PUT /v1/users/{id}",
         "manage",
         put_user,
-        "Make a user known, or change one",
+        "Write a whole user: what is not named is cleared",
         body=UserBody,
         answers={201: "A new user", 409: "Email or username taken"},
     ),
+    Endpoint(
+        "PATCH /v1/users/{id}",
+        "manage",
+        patch_user,
+        "Change a user (JSON Merge Patch): what is named is changed, null clears",
+        body=UserBody,
+        answers={404: "No such user", 409: "Email or username taken"},
+    ),
     Endpoint("GET /v1/users/{id}", "manage", get_user, "Show a user", answers={404: "No such user"}),
+    Endpoint(
+        "POST /v1/users/{id}/erase",
+        "manage",
+        erase_user,
+        "Erase a user everywhere, with a receipt",
+        answers={202: "Begun; it is gone on with", 404: "No such user"},
+    ),
+    Endpoint(
+        "DELETE /v1/users/{id}",
+        "manage",
+        delete_user,
+        "The same",
+        answers={202: "Begun; it is gone on with", 404: "No such user"},
+    ),
 ]

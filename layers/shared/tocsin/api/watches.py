@@ -29,14 +29,14 @@ def put_watch(call: Call) -> Response:
     body: WatchBody = call.request.parsed(WatchBody)
     scope, external_id = _scope(call), external_id_of(call)
     with named_user():
-        watch = watches.watch(call.conn, call.tenant_id, external_id, scope, level=body.level)
+        watch = watches.watch(call.conn, call.actor, external_id, scope, level=body.level)
     return Response(200, asdict(watch))
 
 
 def delete_watch(call: Call) -> Response:
     scope, external_id = _scope(call), external_id_of(call)
     with named_user():
-        was_watched = watches.stop(call.conn, call.tenant_id, external_id, scope)
+        was_watched = watches.stop(call.conn, call.actor, external_id, scope)
     if not was_watched:
         raise problems.not_found("watch")
     return Response(204)

@@ -1,6 +1,6 @@
 """Define a notification type: what an intent or event of it does unless it says so itself; or forget it. Each is audited."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from psycopg import Connection
@@ -20,6 +20,8 @@ class Meaning:
     ambiguous_policy: str | None = None
     transactional: bool = True
     expires_after_seconds: int | None = None
+    over_sending_limit: int | None = None
+    over_sending_window_seconds: int | None = None
 
 
 def define(conn: Connection[Any], actor: Actor, name: str, meaning: Meaning) -> NotificationType:
@@ -35,7 +37,9 @@ def define(conn: Connection[Any], actor: Actor, name: str, meaning: Meaning) -> 
 def forget(conn: Connection[Any], actor: Actor, name: str) -> bool:
     """False: there is no such type."""
     with tenant_transaction(conn, actor.tenant_id):
-        if not notification_types.delete(conn, actor.tenant_id, name):
+        before = notification_types.find_all(conn, actor.tenant_id, name)
+        if not before or not notification_types.delete(conn, actor.tenant_id, name):
             return False
-        audit.record(conn, actor, "delete", "notification_type", name, {})
+        old = {one.name: getattr(before[0], one.name) for one in fields(Meaning)}
+        audit.record(conn, actor, "delete", "notification_type", name, {"old": old})
     return True

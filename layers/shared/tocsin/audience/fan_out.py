@@ -84,6 +84,7 @@ def fan_out_page(conn: Connection[Any], page: Page, *, lease_token: UUID) -> lis
             most=PAGE,
             page_of=page.outbox_id,
             after_user_id=page.after_user_id,
+            past_expiry=page.past_expiry,
             lease_token=lease_token,
         )
     except _UNTELLABLE as error:

@@ -147,6 +147,13 @@ def _from_service(service: str, response: dict[str, Any]) -> Failure:
     )
 
 
+def said(answer: dict[str, Any]) -> str:
+    """An answer that accepts, in a line."""
+    metadata = answer.get("ResponseMetadata") or {}
+    parts = {"HTTP": metadata.get("HTTPStatusCode"), "request": metadata.get("RequestId")}
+    return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+
 def _from_sdk(error: Exception) -> Failure:
     if "CERTIFICATE_VERIFY_FAILED" in str(error):  # refused during the handshake
         return Failure(T, type(error).__name__, _safe(error))

@@ -86,7 +86,7 @@ def _push(message: Message) -> dict[str, Any]:
 def _outcome(reply: Reply, recipient: str) -> Outcome:
     answer = http_errors.answered(reply)
     if reply.status == 200 and isinstance(answer.get("name"), str):
-        return Accepted(answer["name"])
+        return Accepted(answer["name"], response=http_errors.said(reply))
     error = answer.get("error")
     error = error if isinstance(error, dict) else {}
     code = _code(error)

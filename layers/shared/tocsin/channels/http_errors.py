@@ -11,6 +11,7 @@ from tocsin.foundation import http_client
 from tocsin.foundation.http_client import Reply
 
 QUOTA_PAUSE = timedelta(minutes=10)
+_REQUEST_IDS = ("x-request-id", "twilio-request-id", "x-message-id")
 
 T, H, P, C, A = (
     FailureClass.TRANSIENT,
@@ -85,6 +86,13 @@ def answered(reply: Reply) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def said(reply: Reply, *more: str) -> str:
+    """An answer that accepts, in a line: nothing of it names the recipient."""
+    request_id = next((reply.headers[name] for name in _REQUEST_IDS if name in reply.headers), "")
+    parts = (f"HTTP {reply.status}", *more, f"request {request_id}" if request_id else "")
+    return ", ".join(part[:200] for part in parts if part)
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:

@@ -1,6 +1,6 @@
 """What became of one send: accepted, or one of the ways it can fail. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
@@ -17,6 +17,7 @@ class FailureClass(StrEnum):
 class Accepted:
     provider_message_id: str
     endpoint_arn: str | None = None  # a push endpoint made on the way, to be kept
+    response: str = field(default="", compare=False)  # what else the provider said: its status, the id of the request
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,4 +10,4 @@ class Sandbox:
     lane = "sandbox"
 
     def send(self, message: Message) -> Outcome:
-        return Accepted(f"sandbox-{uuid7()}")
+        return Accepted(f"sandbox-{uuid7()}", response="accepted by the sandbox, which sends nothing")

@@ -44,7 +44,7 @@ class SendGridEmail:
             return reply
         # 202 alone: SendGrid says 200 for what it checked and will not send.
         message_id = reply.headers.get("x-message-id") if reply.status == 202 else None
-        return Accepted(message_id) if message_id else _failure(reply, message.email)
+        return Accepted(message_id, response=http_errors.said(reply)) if message_id else _failure(reply, message.email)
 
     def _mail(self, message: Message) -> dict[str, Any]:
         sender = {"email": self.config["from_email"], "name": self.config.get("from_name")}

@@ -26,7 +26,7 @@ class SesEmail:
                 EmailTags=[{"Name": name, "Value": value} for name, value in message.tags.items()],
                 ConfigurationSetName=self.configuration_set,
             )
-            return Accepted(answer["MessageId"])
+            return Accepted(answer["MessageId"], response=aws_errors.said(answer))
         except Exception as error:
             return aws_errors.classify("ses", error)
 

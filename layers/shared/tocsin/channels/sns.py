@@ -27,7 +27,7 @@ class SnsSms:
             answer = self.client.publish(
                 PhoneNumber=message.phone, Message=sms_text(message.content, MAX_SMS), MessageAttributes=attributes
             )
-            return Accepted(answer["MessageId"])
+            return Accepted(answer["MessageId"], response=aws_errors.said(answer))
         except Exception as error:
             return aws_errors.classify("sns", error)
 
@@ -56,7 +56,7 @@ class SnsPush:
             return aws_errors.classify_preparation("sns", error)
         try:
             answer = self.client.publish(TargetArn=endpoint, MessageStructure="json", Message=_push_body(message))
-            return Accepted(answer["MessageId"], endpoint_arn=made)
+            return Accepted(answer["MessageId"], made, aws_errors.said(answer))
         except Exception as error:
             return aws_errors.classify("sns", error)
 

@@ -82,7 +82,7 @@ class TwilioSms:
 def _outcome(reply: Reply, recipient: str) -> Outcome:
     answer = http_errors.answered(reply)
     if 200 <= reply.status < 300 and isinstance(answer.get("sid"), str):
-        return Accepted(answer["sid"])
+        return Accepted(answer["sid"], response=http_errors.said(reply, str(answer.get("status") or "")))
     code = str(answer.get("code") or "")
     failure = http_errors.failure(reply, code, str(answer.get("message") or ""), BY_CODE, recipient=recipient)
     pause = http_errors.QUOTA_PAUSE if code == _OF_THE_DAY else None

@@ -52,11 +52,12 @@ def publish(conn: Connection[Any], actor: Actor, draft: Draft, *, created_by: UU
         others = templates.count_other_locales(conn, actor.tenant_id, draft.name, draft.channel, draft.locale)
         if others >= MAX_LOCALES:
             raise TooManyLocales
+        before = templates.find_active(conn, [(actor.tenant_id, draft.name)], channel=draft.channel)
         row = templates.insert_version(
             conn, template_id=uuid7(), tenant_id=actor.tenant_id, created_by=created_by, **asdict(draft)
         )
-        names = {"name": row.name, "channel": row.channel, "locale": row.locale, "version": row.version}
-        audit.record(conn, actor, "create", "template", str(row.id), {"new": names})
+        old = [{"old": _audited(one)} for one in before if one.locale == row.locale]
+        audit.record(conn, actor, "create", "template", str(row.id), (old[0] if old else {}) | {"new": _audited(row)})
     return row
 
 
@@ -65,5 +66,12 @@ def withdraw(conn: Connection[Any], actor: Actor, name: str) -> bool:
     with tenant_transaction(conn, actor.tenant_id):
         if not templates.deactivate(conn, actor.tenant_id, name):
             return False
-        audit.record(conn, actor, "deactivate", "template", name, {})
+        changes = {"old": {"is_active": True}, "new": {"is_active": False}}
+        audit.record(conn, actor, "deactivate", "template", name, changes)
     return True
+
+
+def _audited(row: TemplateRow) -> dict[str, Any]:
+    """The words too: who said what, when, is what is asked when a mail went wrong."""
+    names = ("name", "channel", "locale", "version", "subject", "body", "text", "variables")
+    return {name: getattr(row, name) for name in names}

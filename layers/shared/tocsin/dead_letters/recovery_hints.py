@@ -4,14 +4,14 @@ _HINTS = {
     "exhausted": "The provider kept failing. See the attempts for its answers; replay once it is healthy again.",
     "no_retry": "Somebody waited for the outcome of this one attempt, so it was not tried again. "
     "Replay it, or send a new intent.",
-    "permanent": "The provider refused this message for good. Correct the recipient or the content, then send a new intent.",
+    "permanent": "The provider refused this message for good. Correct the recipient's address, then replay; if the content is "
+    "wrong, send a new intent.",
     "unrenderable": "The payload cannot be rendered for this channel; the failure message says which part and why. "
-    "Correct the payload or make the template's next version, then send a new intent.",
+    "Make the template's next version, then replay; if the payload is wrong, send a new intent.",
     "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
     "before you replay: a replay may be a second copy.",
-    "webhook_exhausted": "The endpoint kept failing. See the hook's deliveries for its answers; redeliver once it is healthy.",
-    "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then send it again "
-    "with a new id.",
+    "webhook_exhausted": "The endpoint kept failing. See the hook's deliveries for its answers; replay once it is healthy.",
+    "poison_event": "This event could not be fanned out. Look for its id in the dispatch log, mend the cause, then replay.",
     "unknown_kind": "Another version of the code wrote this work. Deploy one that knows the kind, then replay.",
     "orphaned": "The record or route that this work was for is gone or unreadable. If it was erased, resolve this as ignored.",
     "principal_revoked": "A trigger runs as the key that registered it, and that key is revoked, has expired or lacks the scope. "

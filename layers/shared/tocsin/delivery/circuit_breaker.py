@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from psycopg import Connection, Cursor
 
@@ -40,12 +41,13 @@ def _update_lane(
     failures = [outcome for _, outcome in outcomes if isinstance(outcome, Failure)]
     failing = [failure for failure in failures if failure.kind in _FAILING]
     went_through = [delivery for delivery, outcome in outcomes if isinstance(outcome, Accepted)]
+    owner = lanes.owner_of(name, outcomes[0][0].work.tenant_id) if outcomes else None
     if told_off := [failure for failure in failures if failure.kind in CLOSING]:
-        _close(conn, name, told_off[-1])
+        _close(conn, name, told_off[-1], owner)
     elif went_through:
         return _open(conn, name, went_through, seen)
     elif failing:
-        _count_failures(conn, name, failing, seen)
+        _count_failures(conn, name, failing, seen, owner)
     elif seen is not None and seen.is_ours:
         lanes.release_probe(conn, seen)
     return None
@@ -62,7 +64,7 @@ def _open(conn: Connection[Any], name: str, went_through: list[Delivery], seen: 
     return outbox.bring_forward(conn, name, limit=2 * waited) if waited else None
 
 
-def _count_failures(conn: Connection[Any], name: str, failing: list[Failure], seen: Lane | None) -> None:
+def _count_failures(conn: Connection[Any], name: str, failing: list[Failure], seen: Lane | None, owner: UUID | None) -> None:
     """The breaker: a lane that only fails is passed over for a while. One that was closed and is tried in vain stays so."""
     was_closed = seen is not None and seen.state in ("stopped", "broken")
     breaker.count_failures(
@@ -73,6 +75,7 @@ def _count_failures(conn: Connection[Any], name: str, failing: list[Failure], se
         breaks_after=BREAKS_AFTER,
         pause=BREAKER_PAUSE,
         longest=LONGEST_BREAK,
+        owner=owner,
     )
 
 
@@ -82,11 +85,12 @@ def wake_reopened(conn: Connection[Any]) -> list[Due]:
     return [due for lane in outbox.find_reopened(conn) for due in outbox.bring_forward(conn, lane, limit=SWEPT_LOT)]
 
 
-def _close(conn: Connection[Any], lane: str, failure: Failure) -> None:
+def _close(conn: Connection[Any], lane: str, failure: Failure, owner: UUID | None) -> None:
     is_slow_only = failure.kind is FailureClass.THROTTLED and failure.pause is None
     lanes.close(
         conn,
         lane,
+        owner=owner,
         state="slowed" if is_slow_only else "stopped",
         trouble="throttled" if is_slow_only else "quota" if failure.kind is FailureClass.THROTTLED else "configuration",
         reason=failure.code,
@@ -101,4 +105,5 @@ def _close(conn: Connection[Any], lane: str, failure: Failure) -> None:
             subject=lane,
             description=f"Sending on {lane} is stopped: {failure.code}. The waiting routes' attempts have the provider's words.",
             details={"lane": lane, "code": failure.code},
+            tenant_id=owner,
         )

@@ -1,6 +1,6 @@
 """Deliver: prepare, open, send, settle. No transaction is open while a provider is called."""
 
-from collections.abc import Callable
+import time
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,6 +8,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.channels.ways import Ways
+from tocsin.delivery.counting import Count, count_outcomes
 from tocsin.delivery.open import open_all
 from tocsin.delivery.prepare import Policy, Ready, prepare
 from tocsin.delivery.send import send_all
@@ -16,8 +17,6 @@ from tocsin.foundation import work_queue
 from tocsin.foundation.database import Insist
 from tocsin.foundation.due import Due
 from tocsin.store.rows import Delivery, Lane, Opened, Settlement
-
-Count = Callable[[str, int], object]  # a metric's name and how much to add to it
 
 
 def deliver(
@@ -39,13 +38,16 @@ def deliver(
     `claimed_since` is when the claim began, on this process's monotonic clock; after `send_until` nothing more is handed to a
     provider. What the providers answered is recorded through `insist`, which finds another connection if this one dies."""
     prepared = prepare(conn, deliveries, ways=ways, troubled=troubled, lease=lease, claimed_since=claimed_since, policy=policy)
-    opened = open_all(conn, prepared.ready, lease_token=lease_token)
+    opened = open_all(conn, prepared.ready, lease_token=lease_token, limits=policy.limits)
     sent = send_all(opened.attempts, send_until=send_until, concurrency=policy.send_concurrency)
     outcomes = [of_sent(one, evidence_window=policy.evidence_window) for one in sent]
     settlements = [*prepared.settled, *opened.waiting, *outcomes]
     woken = settle(settlements, sent, lanes=prepared.lanes, lease_token=lease_token, policy=policy, insist=insist)
     decided = [*settlements, *opened.dampened.refused]
     _count_doubts(opened.attempts, decided, count)
+    if over_sent := len(opened.dampened.over_sent):
+        count("OverSendingSkipped", over_sent)
+    count_outcomes(deliveries, decided, count, held_for=time.monotonic() - claimed_since)
     _nudge(deliveries, decided, opened.dampened.digests, woken)
 
 

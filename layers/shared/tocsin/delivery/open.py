@@ -12,6 +12,7 @@ from psycopg import Connection
 from tocsin.content import plain, render
 from tocsin.delivery import dampener, settlement
 from tocsin.delivery.dampen import Dampened, dampen
+from tocsin.delivery.dampener import Limits
 from tocsin.delivery.prepare import Ready
 from tocsin.foundation.database import worker_transaction
 from tocsin.store import provider_configs
@@ -29,19 +30,20 @@ class OpenedBatch(NamedTuple):
     waiting: list[Settlement]
 
 
-def open_all(conn: Connection[Any], ready: list[Ready], *, lease_token: UUID) -> OpenedBatch:
+def open_all(conn: Connection[Any], ready: list[Ready], *, lease_token: UUID, limits: Limits) -> OpenedBatch:
     """A crash from here on leaves evidence.
 
     What counts against a cap or a window of its recipient is reserved in the same transaction; what is refused ends in it."""
     dampened = Dampened()
     if not ready:
         return OpenedBatch([], dampened, [])
-    counted = [one for one in ready if dampener.concerns(one.delivery)]
+    counted = {one.delivery.work.id: one for one in ready if dampener.concerns(one.delivery, limits)}
     if counted:
         with worker_transaction(conn):
-            wanted = [(one.delivery, one.content.title[: plain.MAX_TITLE]) for one in counted]
-            dampened = dampen(conn, wanted, lease_token=lease_token)
-            ready = [one for one in ready if not dampener.concerns(one.delivery) or one.delivery.work.id in dampened.granted]
+            wanted = [(one.delivery, one.content.title[: plain.MAX_TITLE]) for one in counted.values()]
+            dampened = dampen(conn, wanted, lease_token=lease_token, limits=limits)
+            refused = counted.keys() - dampened.granted.keys()
+            ready = [one for one in ready if one.delivery.work.id not in refused]
             ready, waiting = _within_rate(conn, ready)
             cursor = open_attempts(conn, _openings(ready), lease_token=lease_token)
     else:

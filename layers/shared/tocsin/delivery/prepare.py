@@ -9,7 +9,8 @@ from psycopg import Connection
 
 from tocsin.channels.ways import Channel, Way, Ways
 from tocsin.content import plain, render, render_share
-from tocsin.delivery import failover, gate, settlement
+from tocsin.delivery import dampener, failover, gate, settlement
+from tocsin.delivery.dampener import Limits
 from tocsin.delivery.failover import Traffic
 from tocsin.feedback import sandbox, unsubscribe
 from tocsin.foundation.secrets import SecretUnavailable
@@ -22,6 +23,7 @@ class Policy:
     evidence_window: timedelta
     send_concurrency: int
     sandbox_domain: str = "sandbox.tocsin.example"
+    limits: Limits = dampener.USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Send: hand the opened deliveries of a batch to their providers, several at once, and no longer than there is time."""
 
+import re
 import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from tocsin.channels.outcomes import Failure, FailureClass, NotSent, Outcome
@@ -91,7 +92,16 @@ def _send(ready: Ready, attempt: Opened, *, course: Course, send_until: float) -
         return NotSent("time_running_out")
     if time.monotonic() >= ready.send_before:
         return NotSent("quiet_hours")
-    return ready.channel.send(_message(ready, attempt))
+    message = _message(ready, attempt)
+    return _without_recipient(ready.channel.send(message), message)
+
+
+def _without_recipient(outcome: Outcome, message: Message) -> Outcome:
+    """A provider's words may quote the address. What is kept of them does not: it would outlive the person's erasure."""
+    quoted = [word for word in (message.email, message.phone, message.device_token) if word]
+    if not isinstance(outcome, Failure) or not quoted:
+        return outcome
+    return replace(outcome, message=re.sub("|".join(map(re.escape, quoted)), "[recipient]", outcome.message, flags=re.IGNORECASE))
 
 
 def _message(ready: Ready, attempt: Opened) -> Message:

@@ -40,6 +40,7 @@ def of_decision(one: Delivery, decision: gate.End | gate.Proven | gate.AwaitEvid
                 attempt_outcome="accepted",
                 provider=provider,
                 provider_message_id=message_id,
+                provider_response="accepted, as was learned later",
             )
         case gate.AwaitEvidence(attempt_no, until):
             return Settlement(
@@ -64,7 +65,7 @@ def of_outcome(
 ) -> Settlement:
     """What became of a send."""
     match outcome:
-        case Accepted(message_id):
+        case Accepted(message_id, response=response):
             return Settlement(
                 one.work.id,
                 "published",
@@ -72,6 +73,7 @@ def of_outcome(
                 attempt_outcome="accepted",
                 provider=provider,
                 provider_message_id=message_id,
+                provider_response=response or "accepted",
             )
         case NotSent(reason):
             return Settlement(
@@ -88,7 +90,8 @@ def of_outcome(
                 is_deferral=True,
             )
         case Failure(FailureClass.PERMANENT):
-            return bury(one, "permanent", words(outcome), closing=(attempt.attempt_no, "permanent"), code=outcome.code)
+            closing = attempt.attempt_no, "permanent"
+            return bury(one, "permanent", words(outcome), closing=closing, code=outcome.code, provider=provider)
         case Failure(FailureClass.AMBIGUOUS):
             return Settlement(
                 one.work.id,
@@ -97,13 +100,15 @@ def of_outcome(
                 attempt_no=attempt.attempt_no,
                 attempt_outcome="unknown",
                 provider=provider,
+                provider_response=_without_recipient(one, words(outcome)),
                 error_classification="ambiguous",
                 error_message=words(outcome),
                 due_at=attempt.started_at + evidence_window,
                 awaits_evidence=True,
             )
         case Failure() if one.work.reply_to:  # somebody waits for the outcome of one attempt, and this is it
-            return bury(one, "no_retry", words(outcome), closing=(attempt.attempt_no, str(outcome.kind)), code=outcome.code)
+            closing = attempt.attempt_no, str(outcome.kind)
+            return bury(one, "no_retry", words(outcome), closing=closing, code=outcome.code, provider=provider)
         case Failure(FailureClass.TRANSIENT):
             return _retry(one, attempt, outcome, provider=provider)
         case Failure():
@@ -115,6 +120,7 @@ def of_outcome(
                 attempt_outcome=str(outcome.kind),
                 attempt_counts=False,
                 provider=provider,
+                provider_response=_without_recipient(one, words(outcome)),
                 error_classification=str(outcome.kind),
                 error_message=words(outcome),
                 delay=_at_most(one, pause_of(outcome)),
@@ -142,10 +148,16 @@ def defer(one: Delivery, reason: str, delay: timedelta, *, waits_for: str | None
 
 
 def bury(
-    one: Delivery, classification: str, message: str, *, closing: tuple[int, str] | None = None, code: str = ""
+    one: Delivery,
+    classification: str,
+    message: str,
+    *,
+    closing: tuple[int, str] | None = None,
+    code: str = "",
+    provider: str = "",
 ) -> Settlement:
     """A dead letter. `closing`: the attempt that ended it, with its outcome; without one, an open attempt stays unanswered.
-    `code`: what the provider calls the failure.
+    `code`: what the provider, if one was asked, calls the failure.
 
     Whatever it dies of, an earlier attempt that may have arrived is told of: whoever replays it must know."""
     attempt_no, attempt_outcome = closing or _unanswered(one)
@@ -158,7 +170,9 @@ def bury(
         attempt_error=message if closing else CUT_OFF,
         error_classification=classification,
         error_message=f"{message}; {_DOUBT}" if one.is_in_doubt and classification != "ambiguous" else message,
+        provider=provider,
         provider_code=code,
+        provider_response=_without_recipient(one, message) if closing else "",
         may_have_arrived=one.is_in_doubt,
         recovery_hint=hint_for(classification, in_doubt=one.is_in_doubt),
     )
@@ -175,9 +189,17 @@ def words(failure: Failure) -> str:
     return f"{failure.code}: {failure.message}" if failure.message else failure.code
 
 
+def _without_recipient(one: Delivery, said: str) -> str:
+    """Some providers quote the address."""
+    for address in filter(None, (one.route.email, one.route.phone, one.device.token if one.device else "")):
+        said = said.replace(address, "[recipient]")
+    return said
+
+
 def _retry(one: Delivery, attempt: Opened, failure: Failure, *, provider: str) -> Settlement:
     if attempt.attempt_count >= one.work.max_attempts:
-        return bury(one, "exhausted", words(failure), closing=(attempt.attempt_no, "transient"), code=failure.code)
+        closing = attempt.attempt_no, "transient"
+        return bury(one, "exhausted", words(failure), closing=closing, code=failure.code, provider=provider)
     delay = backoff.delay(
         one.work.retry_backoff,
         timedelta(milliseconds=one.work.retry_base_ms),
@@ -193,6 +215,7 @@ def _retry(one: Delivery, attempt: Opened, failure: Failure, *, provider: str) -
         attempt_no=attempt.attempt_no,
         attempt_outcome="transient",
         provider=provider,
+        provider_response=_without_recipient(one, words(failure)),
         error_classification="transient",
         error_message=words(failure),
         delay=delay,

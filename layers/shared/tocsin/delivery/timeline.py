@@ -7,7 +7,7 @@ from typing import Any
 TimelineEntry = dict[str, Any]
 
 # What happened in one instant is told in this order; attempts stand in between, by their numbers.
-_PLANNED, _DEFERRED, _WAITING, _ENDED, _HEARD = 1, 100_000, 100_001, 100_002, 100_003
+_PLANNED, _DEFERRED, _WAITING, _ENDED, _HEARD, _RESOLVED = 1, 100_000, 100_001, 100_002, 100_003, 100_004
 
 _ENDS = {
     "published": "published_at",
@@ -22,6 +22,7 @@ def timeline(
     routes: list[dict[str, Any]],
     attempts: list[dict[str, Any]],
     events: Sequence[dict[str, Any]] = (),
+    letters: Sequence[dict[str, Any]] = (),
 ) -> list[TimelineEntry]:
     entries = [
         _entry(record["accepted_at"], "accepted", f"by {record['producer']}"),
@@ -33,6 +34,9 @@ def timeline(
     for attempt in attempts:
         entries += _of_attempt(attempt)
     entries += [_of_event(event) for event in events]
+    ends = {(route["route_id"], route["generation"]) for route in routes if route["status"] == "dead_letter"}
+    for letter in letters:
+        entries += _of_letter(letter, is_told=(letter["route_id"], letter["generation"]) in ends)
     return sorted(entries, key=lambda entry: (entry["at"], entry["order"]))
 
 
@@ -67,7 +71,8 @@ def _why(route: dict[str, Any]) -> str:
 
 
 def _of_attempt(attempt: dict[str, Any]) -> list[TimelineEntry]:
-    name = f"attempt {attempt['attempt_no']} by {attempt['provider']}"
+    again = f" (generation {attempt['generation']})" if attempt["generation"] > 1 else ""
+    name = f"attempt {attempt['attempt_no']} by {attempt['provider']}{again}"
     entries = [_entry(attempt["started_at"], "attempt_opened", name, attempt["route_id"], order=2 * attempt["attempt_no"])]
     if attempt["outcome"]:
         why = f": {attempt['error_message']}" if attempt["error_message"] else ""
@@ -77,6 +82,19 @@ def _of_attempt(attempt: dict[str, Any]) -> list[TimelineEntry]:
         entries.append(
             _entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=2 * attempt["attempt_no"] + 1)
         )
+    return entries
+
+
+def _of_letter(letter: dict[str, Any], *, is_told: bool) -> list[TimelineEntry]:
+    """What died, unless it is told as the end of its route, and what was done about it."""
+    route_id = letter["route_id"]
+    what = "" if route_id else f"{letter['source_kind']}: "
+    why = f"{what}{letter['failure_classification']}: {letter['failure_message']}"
+    entries = [] if is_told else [_entry(letter["created_at"], "dead_letter", why, route_id, order=_ENDED)]
+    if letter["resolution"]:
+        by = f"by key:{letter['resolved_by']}" if letter["resolved_by"] else ""
+        reason = f"{by}, as generation {letter['generation'] + 1}" if letter["resolution"] == "replayed" else by
+        entries.append(_entry(letter["resolved_at"], letter["resolution"], reason, route_id, order=_RESOLVED))
     return entries
 
 

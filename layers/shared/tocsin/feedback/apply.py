@@ -8,13 +8,11 @@ from psycopg import Connection
 from tocsin.foundation import work_queue
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
+from tocsin.foundation.settings import settings
 from tocsin.store import attempts, outbox, provider_events, routes, suppressions
 from tocsin.store.provider_events import Matched
 from tocsin.store.rows import Evidence, ProviderEvent
 
-SOFT_BOUNCES = 5
-SOFT_BOUNCE_WINDOW = timedelta(days=14)
-SOFT_BOUNCE_SUPPRESSION = timedelta(days=7)
 _SUPPRESSING = {"hard_bounced": "hard_bounce", "complained": "complaint"}
 
 
@@ -49,8 +47,8 @@ def _suppress(conn: Connection[Any], one: Matched, *, is_final: bool) -> None:
         return
     if is_final:
         reason, lasts = _SUPPRESSING[one.feedback], None
-    elif one.feedback == "soft_bounced" and _soft_bounces(conn, one) >= SOFT_BOUNCES:
-        reason, lasts = "soft_bounces", SOFT_BOUNCE_SUPPRESSION
+    elif one.feedback == "soft_bounced" and _soft_bounces(conn, one) >= settings().soft_bounce_limit:
+        reason, lasts = "soft_bounces", timedelta(days=settings().soft_bounce_suppression_days)
     else:
         return
     suppressions.insert_or_strengthen(
@@ -66,4 +64,5 @@ def _suppress(conn: Connection[Any], one: Matched, *, is_final: bool) -> None:
 
 
 def _soft_bounces(conn: Connection[Any], one: Matched) -> int:
-    return provider_events.count_soft_bounces(conn, one.tenant_id, one.channel, one.address, within=SOFT_BOUNCE_WINDOW)
+    window = timedelta(days=settings().soft_bounce_window_days)
+    return provider_events.count_soft_bounces(conn, one.tenant_id, one.channel, one.address, within=window)

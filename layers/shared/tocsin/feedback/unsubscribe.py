@@ -4,13 +4,18 @@ from typing import Any
 
 from psycopg import Connection, errors
 
+from tocsin.access import audit
+from tocsin.access.audit import Actor
 from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
 from tocsin.foundation import secrets
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
-from tocsin.store import notification_threads, suppressions
+from tocsin.people import threads
+from tocsin.store import suppressions
 from tocsin.store.rows import Delivery
+
+LINK = "link:unsubscribe"
 
 
 def headers_for(one: Delivery) -> dict[str, str]:
@@ -31,31 +36,34 @@ def headers_for(one: Delivery) -> dict[str, str]:
     }
 
 
-def unsubscribe(conn: Connection[Any], token: str) -> bool:
+def unsubscribe(conn: Connection[Any], token: str, *, ip_address: str = "", user_agent: str = "") -> bool:
     """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
     is gone; the caller answers alike."""
     subject = verify(token, _secret())
     if subject is None:
         return False
     if isinstance(subject, ThreadSubject):
-        return _mute(conn, subject)
+        return _mute(conn, subject, Actor.person(subject.tenant_id, subject.user_id, ip_address, user_agent))
+    actor = Actor(subject.tenant_id, LINK, audit.network_of(ip_address), user_agent)  # an address, not a person
+    suppression_id = uuid7()
     with tenant_transaction(conn, subject.tenant_id):
-        suppressions.insert_hash(
+        is_new = suppressions.insert_hash(
             conn,
-            suppression_id=uuid7(),
+            suppression_id=suppression_id,
             tenant_id=subject.tenant_id,
             channel="email",
             address_hash=subject.address_hash,
             notification_type=subject.notification_type,
         )
+        if is_new:
+            new = {"channel": "email", "reason": "unsubscribe", "notification_type": subject.notification_type}
+            audit.record(conn, actor, "suppress", "suppression", str(suppression_id), {"new": new})
     return True
 
 
-def _mute(conn: Connection[Any], subject: ThreadSubject) -> bool:
-    thread = (subject.tenant_id, subject.user_id, subject.thread_kind, subject.thread_id)
+def _mute(conn: Connection[Any], subject: ThreadSubject, actor: Actor) -> bool:
     try:
-        with tenant_transaction(conn, subject.tenant_id):
-            notification_threads.choose(conn, *thread, subscribed=False)
+        threads.choose(conn, actor, subject.user_id, subject.thread_kind, subject.thread_id, subscribed=False)
     except errors.ForeignKeyViolation:
         return False
     return True

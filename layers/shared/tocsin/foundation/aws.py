@@ -5,7 +5,15 @@ from typing import Any
 
 # Time limits in seconds by service: (connect, read). The SDK's own retries are off everywhere: on a sending client they would
 # duplicate messages, elsewhere our own retry is the outbox.
-_LIMITS = {"sesv2": (3, 10), "sns": (3, 10), "sqs": (0.3, 0.3), "secretsmanager": (2, 5), "kms": (2, 5), "lambda": (2, 8)}
+_LIMITS = {
+    "sesv2": (3, 10),
+    "sns": (3, 10),
+    "sqs": (0.3, 0.3),
+    "secretsmanager": (2, 5),
+    "kms": (2, 5),
+    "lambda": (2, 8),
+    "s3": (2, 15),
+}
 _POOL = 32
 
 

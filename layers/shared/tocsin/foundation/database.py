@@ -73,7 +73,7 @@ def insist(work: Callable[[Connection[Any]], Result], *, has_time: Callable[[], 
 
 def worker_transaction(conn: Connection[Any]) -> AbstractContextManager[None]:
     """One transaction of a role that sees every tenant, for several statements that hold together."""
-    return _seen_as(conn, "tocsin.tenant", "")
+    return _seen_as(conn, {"tocsin.tenant": ""})
 
 
 @contextmanager
@@ -87,7 +87,32 @@ def worker_round_trip(conn: Connection[Any]) -> Iterator[None]:
 
 def tenant_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContextManager[None]:
     """One transaction that sees one tenant."""
-    return _seen_as(conn, "tocsin.tenant", str(tenant_id))
+    return _seen_as(conn, {"tocsin.tenant": str(tenant_id)})
+
+
+def installation_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContextManager[None]:
+    """One transaction that sees all tenants as such, and of one (until `act_for` another) what it has. For whoever administers
+    the installation, and nobody else."""
+    return _seen_as(conn, {"tocsin.installation": "on", "tocsin.tenant": str(tenant_id)})
+
+
+def act_for(conn: Connection[Any], tenant_id: UUID) -> None:
+    """From here on, and until its end, this transaction of the installation is about another tenant."""
+    conn.execute("SELECT set_config(%s, %s, true)", ["tocsin.tenant", str(tenant_id)])
+
+
+def operator_transaction(conn: Connection[Any], tenant_id: UUID) -> AbstractContextManager[None]:
+    """The same for whoever operates it: the installation's own tenant may change there what is everyone's."""
+    is_installation = "on" if is_of_installation(tenant_id) else "off"
+    return _seen_as(conn, {"tocsin.tenant": str(tenant_id), "tocsin.installation": is_installation})
+
+
+class NotYours(Exception):
+    """It belongs to the whole installation, whose own tenant alone may change it. Whoever asked asks them."""
+
+
+def is_of_installation(tenant_id: UUID) -> bool:
+    return tenant_id == settings().default_tenant_id
 
 
 @contextmanager
@@ -100,15 +125,16 @@ def tenant_round_trip(conn: Connection[Any], tenant_id: UUID) -> Iterator[None]:
 
 def key_transaction(conn: Connection[Any], key_hash: bytes) -> AbstractContextManager[None]:
     """One transaction that sees the API key with this hash and nothing else: before its tenant is known."""
-    return _seen_as(conn, "tocsin.key_hash", key_hash.hex())
+    return _seen_as(conn, {"tocsin.key_hash": key_hash.hex()})
 
 
 @contextmanager
-def _seen_as(conn: Connection[Any], setting: str, value: str) -> Iterator[None]:
+def _seen_as(conn: Connection[Any], seen: dict[str, str]) -> Iterator[None]:
     try:
         with conn.pipeline():
             conn.execute("BEGIN")
-            conn.execute("SELECT set_config(%s, %s, true)", [setting, value])
+            for setting, value in seen.items():
+                conn.execute("SELECT set_config(%s, %s, true)", [setting, value])
             yield
             conn.execute("COMMIT")
     finally:

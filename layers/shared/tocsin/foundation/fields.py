@@ -3,8 +3,12 @@
 import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from tocsin.foundation.ids import as_uuid
+from tocsin.foundation.text import is_storable
 
 MAX_BODY = 256 * 1024
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -20,14 +24,30 @@ def _moment(value: object) -> datetime:
         raise ValueError(wrong) from None
 
 
+def _id(value: object) -> UUID:
+    found = as_uuid(value) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError("must be a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057")
+    return found
+
+
+def _words(text: str) -> str:
+    if not is_storable(text) or not text.strip():
+        raise ValueError("must be text")
+    return text
+
+
 def unique(values: list[Any]) -> list[Any]:
     if len(set(values)) != len(values):
         raise ValueError("must not name one twice")
     return values
 
 
+RowId = Annotated[UUID, BeforeValidator(_id)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
+Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_words)]
+Reason = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_words)]  # why somebody did it, in their words
 ExternalId = Annotated[str, Field(min_length=1, max_length=255)]
 
 

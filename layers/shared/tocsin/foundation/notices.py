@@ -1,4 +1,6 @@
-"""What the database says it has made due, on the connection that caused it. A nudge is a hint, so a notice may carry it."""
+"""What the database says on the connection that caused it: what it has made due, and what became of system events.
+
+A nudge is a hint, so a notice may carry it."""
 
 import re
 from typing import Any
@@ -8,6 +10,7 @@ from weakref import WeakKeyDictionary
 from psycopg import Connection
 from psycopg.errors import Diagnostic
 
+from tocsin.foundation import system_events
 from tocsin.foundation.due import Due
 
 MOST_KEPT = 1_000  # enough to start workers, who go on by themselves
@@ -17,10 +20,11 @@ _heard: WeakKeyDictionary[Connection[Any], list[Due]] = WeakKeyDictionary()
 
 
 def listen(conn: Connection[Any]) -> None:
-    """Keep what this connection is told from now on."""
+    """Keep what this connection is told of work from now on, and mirror what it is told of system events."""
     heard = _heard.setdefault(conn, [])
 
     def keep(said: Diagnostic) -> None:
+        system_events.hear(said.message_primary or "")
         match = _DUE.fullmatch(said.message_primary or "")
         if match and len(heard) < MOST_KEPT:
             heard.append(Due(UUID(match[2]), match[1], UUID(match[3])))

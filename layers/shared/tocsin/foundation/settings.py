@@ -56,16 +56,25 @@ class Settings(BaseModel):
     webhook_queue_url: str = _NOT_GIVEN
     trigger_queue_url: str = _NOT_GIVEN
 
+    # Watching.
+    powertools_metrics_namespace: str | None = None  # absent: system events are logged and not counted
+
     # Taking in.
-    default_tenant_id: UUID | None = None  # absent: whatever comes by queue names its tenant
+    default_tenant_id: UUID | None = None  # the installation's own; absent: whatever comes by queue names its tenant
     idempotency_days: int = 7
     rate_limit_per_minute: int = 6000
+    api_calls_per_minute: int = Field(12_000, ge=10, le=1_000_000)  # of one key, all its calls together
+    user_calls_per_minute: int = Field(600, ge=10, le=1_000_000)  # of one person, by user tokens
 
     # Sending.
     lease_seconds: int = 90
     evidence_window_seconds: int = 900
     send_concurrency: int = 16
     sandbox_domain: str = "sandbox.tocsin.example"
+    dampener_window_seconds: int = Field(600, ge=60, le=900)  # at most what a delayed nudge can wait, which its end is told by
+    emails_per_user_per_hour: int = Field(100, ge=1, le=10_000)
+    over_sending_limit: int = Field(5, ge=1, le=10_000)  # this and the next: of types such as password resets that do not say
+    over_sending_window_seconds: int = Field(3_600, ge=60, le=86_400)  # at most a day: the log that is counted is kept longer
     email_from: str = _NOT_GIVEN
     email_configuration_set: str = _NOT_GIVEN
     public_url: str = _NOT_GIVEN  # where unsubscribe links lead
@@ -75,6 +84,11 @@ class Settings(BaseModel):
     provider_base_urls: str | None = None  # JSON, in the local stack alone: SendGrid, Twilio and FCM are its post office
     allow_private_destinations: bool = False  # whether we call private addresses, and http: the local stack and closed networks
     internet_egress: Literal["true", "false", "unknown"] = "unknown"  # whether a way leads out, if the network is ours
+
+    # What providers say afterwards.
+    soft_bounce_limit: int = Field(5, ge=1, le=100)  # so many
+    soft_bounce_window_days: int = Field(14, ge=1, le=90)  # in so long (events are kept 90 days)
+    soft_bounce_suppression_days: int = Field(7, ge=1, le=365)  # suppress the address for so long
 
     # Triggers, and what tenants keep here.
     max_trigger_depth: int = Field(8, ge=1, le=32)
@@ -86,11 +100,32 @@ class Settings(BaseModel):
     triggers_per_tenant: int = Field(100, ge=1, le=1_000)
     webhooks_per_tenant: int = Field(20, ge=1, le=100)
 
-    # Forgetting.
+    # Forgetting. The least is what the service itself needs: a reservation, a window of a cap, a window of soft bounces.
+    record_retention_days: int = Field(90, ge=7, le=3_650)
+    malformed_intent_retention_days: int = Field(30, ge=1, le=3_650)
     dead_letter_retention_days: int = Field(90, ge=1, le=3_650)
     resolved_dead_letter_retention_days: int = Field(30, ge=1, le=3_650)
     abandoned_executions_retention_days: int = Field(7, ge=1, le=365)
+    notification_retention_days: int = Field(180, ge=1, le=3_650)
+    saved_notification_retention_days: int = Field(730, ge=1, le=3_650)
+    hidden_notification_retention_days: int = Field(7, ge=1, le=365)
+    email_log_retention_days: int = Field(30, ge=2, le=365)
+    digest_retention_days: int = Field(1, ge=1, le=30)
+    thread_retention_days: int = Field(365, ge=30, le=3_650)
+    domain_event_retention_days: int = Field(30, ge=7, le=3_650)
     webhook_delivery_retention_days: int = Field(30, ge=1, le=365)
+    provider_event_retention_days: int = Field(90, ge=30, le=3_650)
+    orphan_event_retention_days: int = Field(7, ge=1, le=365)
+    rate_window_retention_days: int = Field(2, ge=2, le=30)
+    lane_retention_days: int = Field(7, ge=7, le=90)
+    device_retention_days: int = Field(90, ge=1, le=3_650)
+    template_version_retention_days: int = Field(365, ge=30, le=3_650)
+    ended_access_retention_days: int = Field(365, ge=30, le=3_650)
+    audit_log_retention_days: int = Field(365, ge=30, le=3_650)
+    system_event_retention_days: int = Field(365, ge=30, le=3_650)
+    job_run_retention_days: int = Field(30, ge=7, le=365)
+    archive_bucket: str | None = None  # absent: records are forgotten without being archived
+    archive_retention_days: int = Field(3_650, ge=1, le=36_500)
 
     # Secrets and keys, by name.
     unsubscribe_secret_arn: str = _NOT_GIVEN

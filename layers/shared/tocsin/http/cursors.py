@@ -3,23 +3,26 @@
 import base64
 import binascii
 import re
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from tocsin.http.problems import Problem
 
 
-def encode(at: datetime, row_id: UUID) -> str:
+def encode(at: datetime, row_id: UUID | int | str) -> str:
     return base64.urlsafe_b64encode(f"{at.isoformat()}|{row_id}".encode()).decode().rstrip("=")
 
 
-def decode(cursor: str) -> tuple[datetime, UUID]:
+def decode(cursor: str, read: Callable[[str], Any] = UUID) -> tuple[datetime, Any]:
+    """The place, whose id `read` reads; it raises ValueError for what is none."""
     try:
         at, _, row_id = _read(cursor).partition("|")
         moment = datetime.fromisoformat(at)
         if moment.tzinfo is None:
             raise ValueError("no time zone")
-        return moment, UUID(row_id)
+        return moment, read(row_id)
     except (ValueError, binascii.Error):
         raise invalid() from None
 

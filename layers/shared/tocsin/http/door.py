@@ -14,15 +14,17 @@ from aws_lambda_powertools import Logger
 from psycopg import Connection, errors
 from pydantic import BaseModel, ValidationError
 
-from tocsin.access import authenticate, key_format, user_tokens
+from tocsin.access import authenticate, key_format, standing, user_tokens
+from tocsin.access import rate_limits as limits
 from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal
+from tocsin.access.standing import Standing
 from tocsin.access.user_tokens import Person
 from tocsin.foundation import database, deadlines, fields, strict_json
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.secrets import SecretUnavailable
-from tocsin.http import parameters, problems
+from tocsin.http import parameters, problems, rate_limits
 from tocsin.http.problems import Problem
 from tocsin.store import users
 
@@ -105,7 +107,8 @@ class Call:
     @property
     def actor(self) -> Actor:
         user_agent = self.request.headers.get("user-agent", "")
-        return Actor(self.tenant_id, f"key:{self.principal.key_id}", self.request.source_ip, user_agent)
+        name = f"key:{self.principal.key_id}"
+        return Actor(self.tenant_id, name, self.request.source_ip, user_agent, self.principal.user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ class Visit:
     tenant_id: UUID
     user_id: UUID
     conn: Connection[Any]
+    actor: Actor
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,11 +223,17 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
         principal = authenticate.authenticate(conn, presented)
         if principal is None:
             raise problems.unauthorized()
+        if principal.is_suspended:
+            raise problems.tenant_suspended()
+        calls = limits.calls_of_key(principal)
+        if not limits.admits_call(conn, principal.tenant_id, limits.subject_of(principal), calls):
+            raise rate_limits.too_many_calls(calls, of="key")
         if endpoint.scope not in principal.scopes:
             raise problems.forbidden(str(endpoint.scope))
         read = _read(endpoint, request)
         if endpoint.is_personal:
-            return endpoint.run(Visit(read, principal.tenant_id, _named_person(conn, read, principal), conn))
+            actor = Call(read, principal, conn).actor
+            return endpoint.run(Visit(read, principal.tenant_id, _named_person(conn, read, principal), conn, actor))
         return endpoint.run(Call(read, principal, conn))
 
     return database.run(work)
@@ -243,9 +253,21 @@ def _visit(endpoint: Endpoint, request: Request, person: Person | None) -> Respo
     """A browser with a user token, which said who is there without asking the database."""
     if person is None:
         raise problems.unauthorized()
-    read = _read(endpoint, request)
+    actor = Actor.person(person.tenant_id, person.user_id, request.source_ip, request.headers.get("user-agent", ""))
+    read, calls = _read(endpoint, request), limits.calls_of_user()
+
+    def work(conn: Connection[Any]) -> Response:
+        match standing.of(conn, person):
+            case Standing.UNKNOWN:
+                raise problems.unauthorized()
+            case Standing.SUSPENDED:
+                raise problems.tenant_suspended()
+        if not limits.admits_call(conn, person.tenant_id, limits.subject_of_user(person.user_id), calls):
+            raise rate_limits.too_many_calls(calls, of="user")
+        return endpoint.run(Visit(read, person.tenant_id, person.user_id, conn, actor))
+
     try:
-        return database.run(lambda conn: endpoint.run(Visit(read, person.tenant_id, person.user_id, conn)))
+        return database.run(work)
     except errors.ForeignKeyViolation:
         raise problems.unauthorized() from None  # the user was erased since
 

@@ -60,7 +60,8 @@ def _refusals(endpoint: Endpoint, *, is_shared: bool) -> dict[int, str]:
     """What the door answers by itself, before or instead of the endpoint."""
     found: dict[int, str] = {}
     if endpoint.scope:
-        found |= {401: "No valid key", 403: "The key lacks the scope", 503: "Cannot be reached just now; see Retry-After"}
+        found |= {401: "No valid key", 403: "The key lacks the scope", 429: "Too many calls; see Retry-After"}
+        found[503] = "Cannot be reached just now; see Retry-After"
     if not endpoint.is_link:
         found[422] = "A parameter is not valid, or not known"
     if any(one["name"] == "cursor" for one in endpoint.parameters):

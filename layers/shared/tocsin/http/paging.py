@@ -29,12 +29,12 @@ def limit_of(request: Request) -> int:
     return int(text)
 
 
-def cursor_of(request: Request) -> tuple[datetime, UUID] | None:
+def cursor_of(request: Request, read: Callable[[str], Any] = UUID) -> tuple[datetime, Any] | None:
     text = request.query.get("cursor")
-    return cursors.decode(text) if text else None
+    return cursors.decode(text, read) if text else None
 
 
-def page(rows: list[Any], limit: int, *, shown: Callable[[Any], Any], place: Callable[[Any], tuple[datetime, UUID]]) -> Response:
+def page(rows: list[Any], limit: int, *, shown: Callable[[Any], Any], place: Callable[[Any], tuple[datetime, Any]]) -> Response:
     """Answer with at most `limit` rows; the caller fetched one more, which tells whether there is a next page."""
     there_is_more = len(rows) > limit
     rows = rows[:limit]

@@ -41,6 +41,15 @@ def forbidden(scope: str) -> Problem:
     return Problem(403, "forbidden", "The API key lacks a scope", f"This call needs the scope `{scope}`.")
 
 
+def tenant_suspended() -> Problem:
+    return Problem(
+        403,
+        "tenant-suspended",
+        "The tenant is suspended",
+        "Nothing is lost meanwhile. Whoever runs the installation can resume it.",
+    )
+
+
 def not_found(what: str) -> Problem:
     return Problem(404, "not-found", "Not found", f"There is no such {what}.")
 

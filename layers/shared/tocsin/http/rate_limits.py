@@ -10,14 +10,13 @@ def headers_of(allowance: Allowance, what: str) -> dict[str, str]:
 
 
 def too_many(limit: int, what: str) -> Problem:
-    return Problem(
-        429,
-        "rate-limited",
-        f"Too many {what}",
-        f"This key may send {limit} {what} a minute. Nothing was stored; try again later.",
-        headers={
-            "Retry-After": str(seconds_left()),
-            "RateLimit-Policy": f'"{what}";q={limit};w=60',
-            "RateLimit": f'"{what}";r=0;t={seconds_left()}',
-        },
-    )
+    return _refused(limit, what, f"Too many {what}", f"This key may send {limit} {what} a minute.")
+
+
+def too_many_calls(limit: int, *, of: str) -> Problem:
+    return _refused(limit, "api", "Too many calls", f"This {of} may make {limit} calls a minute.")
+
+
+def _refused(limit: int, what: str, title: str, detail: str) -> Problem:
+    headers = {"Retry-After": str(seconds_left())} | headers_of(Allowance(limit, limit), what)
+    return Problem(429, "rate-limited", title, f"{detail} Nothing was stored; try again later.", headers=headers)

@@ -35,9 +35,11 @@ class Recorded:
 
 
 def record_events(
-    conn: Connection[Any], told: list[Told], *, sender: Sender, request_id: str, trace_id: str
+    conn: Connection[Any], told: list[Told], *, sender: Sender, request_id: str, trace_id: str, nudges: bool = True
 ) -> tuple[list[Recorded], Allowance]:
-    """Record each event that is new, in order; then nudge the fan-out. One round trip when every event is new."""
+    """Record each event that is new, in order; then nudge the fan-out. One round trip when every event is new.
+
+    `nudges`: not where the caller's own transaction is still open; the caller nudges when it has ended."""
     with refusals("domain_events"), tenant_round_trip(conn, sender.tenant_id):
         cursor = statements.insert_unless_known(
             conn,
@@ -50,7 +52,7 @@ def record_events(
             rate_limit=sender.rate_limit,
         )
     rows = cursor.fetchall()
-    if any(one.recorded_at for one in rows):
+    if nudges and any(one.recorded_at for one in rows):
         work_queue.nudge_fan_out(sender.tenant_id)
     known = _known(conn, sender.tenant_id, [told[one.n] for one in rows if one.recorded_at is None])
     ends = [

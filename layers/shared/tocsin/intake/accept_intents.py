@@ -88,10 +88,12 @@ def accept(
     trace_id: str,
     window: timedelta,
     reply_within: timedelta | None = None,
+    nudges: bool = True,
 ) -> tuple[list[IntakeEnd], Allowance]:
     """Accept each intent or say why not, in order; then nudge the workers. One round trip when every key is new.
 
-    `reply_within`: somebody waits so long for the outcomes, and nothing is tried twice."""
+    `reply_within`: somebody waits so long for the outcomes, and nothing is tried twice. `nudges`: not where the caller's own
+    transaction is still open; the caller nudges when it has ended."""
     rows = [_row(n, one, reply_within) for n, one in enumerate(asked)]
     known: dict[str, records.Reservation] = {}
     reserved = _reserve(conn, rows, sender, request_id, trace_id, window)
@@ -104,7 +106,8 @@ def accept(
         again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
         fresh = {one.n: one for one in again}
         reserved = [fresh.get(one.n, one) for one in reserved]
-    _nudge(sender.tenant_id, asked, reserved, known)
+    if nudges:
+        _nudge(sender.tenant_id, asked, reserved, known)
     used = max(one.rate_used for one in reserved)
     return [_end(asked[one.n], one, known) for one in reserved], Allowance(used, sender.rate_limit)
 

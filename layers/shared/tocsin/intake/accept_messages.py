@@ -53,15 +53,16 @@ class Defaults:
 class Malformed(Exception):
     """The entry cannot be accepted, now or later. It is recorded as a malformed intent."""
 
-    def __init__(self, code: str, message: str, fields: dict[str, Any] | None = None) -> None:
+    def __init__(self, code: str, message: str, fields: dict[str, Any] | None = None, tenant_id: UUID | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.fields = fields or {}
+        self.tenant_id = tenant_id  # whose it is, where that is not known otherwise
 
 
 def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str:
     """How it ended: accepted, duplicate or malformed. Raises when the database cannot be asked: then the queue redelivers."""
-    tenant_id = defaults.tenant_id
+    tenant_id, entry_id, source = defaults.tenant_id, entry.id, "queue"
     try:
         fields, entry_id, source = _read(entry)
         tenant_id = _tenant(conn, fields, defaults)
@@ -82,9 +83,10 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
             return "duplicate" if end.is_replay else "accepted"
         raise _refused(end, fields)
     except Malformed as problem:
-        if tenant_id is None:
+        whose = problem.tenant_id or tenant_id
+        if whose is None:
             raise
-        _keep(conn, entry, problem, tenant_id)
+        _keep(conn, entry, problem, whose, key=entry_id, producer=source)
         return "malformed"
 
 
@@ -144,8 +146,11 @@ def _tenant(conn: Connection[Any], fields: dict[str, Any], defaults: Defaults) -
     tenant_id = as_uuid(named) if isinstance(named, str) else None
     if tenant_id is not None:
         with tenant_transaction(conn, tenant_id):
-            if tenants.exists(conn, tenant_id):
-                return tenant_id
+            status = tenants.status_of(conn, tenant_id)
+        if status == "suspended":
+            raise Malformed("tenant_suspended", "the tenant is suspended", fields, tenant_id)
+        if status == "active":
+            return tenant_id
     raise Malformed("unknown_tenant", "there is no such tenant", fields)
 
 
@@ -180,7 +185,8 @@ def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
     return Asked(key, intent, strict_json.fingerprint(value))
 
 
-def _keep(conn: Connection[Any], entry: Entry, problem: Malformed, tenant_id: UUID) -> None:
+def _keep(conn: Connection[Any], entry: Entry, problem: Malformed, tenant_id: UUID, *, key: str, producer: str) -> None:
+    """With the key and producer that it would have had: whoever repairs it accepts it as what it was."""
     fields = problem.fields
     with tenant_transaction(conn, tenant_id):
         malformed_intents.insert_unless_known(
@@ -188,8 +194,8 @@ def _keep(conn: Connection[Any], entry: Entry, problem: Malformed, tenant_id: UU
             stream_entry_id=entry.id,
             tenant_id=tenant_id,
             notification_type=_text(fields.get("type")),
-            producer=_text(fields.get("producer")),
-            idempotency_key=_text(fields.get("idempotency_key")),
+            producer=_text(fields.get("producer")) or producer[:255],
+            idempotency_key=_text(fields.get("idempotency_key")) or key[:255],
             failure_code=problem.code,
             failure_message=str(problem)[:1000],
             raw_fields=_capped(fields, entry.body),

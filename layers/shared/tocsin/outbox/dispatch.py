@@ -210,7 +210,8 @@ def _made(handler: Handler, work: list[Work], parts: dict[UUID, tuple[Any, ...]]
 
 def _bury(conn: Connection[Any], work: list[Work], hold: Hold, why: str, message: str, *, hint: str | None = None) -> None:
     burials = [Buried(one.id, why, message, hint_for(hint or why)) for one in work]
-    for outbox_id in bury(conn, burials, lease_token=hold.lease_token):
+    handler = HANDLERS.get(work[0].source_kind)
+    for outbox_id in (handler.bury if handler else bury)(conn, burials, lease_token=hold.lease_token):
         log.error("work buried", extra={"outbox_id": str(outbox_id), "kind": work[0].source_kind, "why": why})
 
 

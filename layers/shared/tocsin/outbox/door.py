@@ -11,11 +11,12 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from tocsin.channels.ways import PROVIDER_TIMEOUT, Ways
-from tocsin.delivery.deliver import Count
+from tocsin.delivery.counting import Count
 from tocsin.delivery.prepare import Policy
 from tocsin.foundation import database, deadlines, work_queue
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.settings import settings
+from tocsin.foundation.tally import Tally
 from tocsin.outbox.dispatch import dispatch
 from tocsin.outbox.worker import Worker
 
@@ -29,10 +30,13 @@ def worker_door(
 ) -> Callable[[Any, Any], dict[str, Any]]:
     """The handler of a function behind work queues. `delivering` makes what only those workers need that deliver;
     `longest_call` is how long one call to somebody else may take."""
-    metrics = Metrics()
+    metrics, tally = Metrics(), Tally()
 
-    def count(name: str, value: int) -> None:
-        metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+    def count(name: str, value: float, /, **dimensions: str) -> None:
+        if dimensions:
+            tally.add(name, value, **dimensions)
+        else:
+            metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
 
     @metrics.log_metrics
     @deadlines.keeping_time
@@ -47,6 +51,8 @@ def worker_door(
         except DatabaseUnavailable as error:
             log.error("database unavailable; the nudges stay on the queue", extra=error.said)
             return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in nudged]}
+        finally:
+            tally.write()
         count("Claimed", claimed)
         return {"batchItemFailures": []}
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,16 +16,18 @@ from tocsin.delivery.gate import POISON
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import as_uuid
 from tocsin.outbox.worker import Hold
-from tocsin.store import outbox
+from tocsin.store import jobs, outbox
 from tocsin.store.flow import claim
+from tocsin.store.flow.bury import bury
 from tocsin.store.flow.load_runs import load_runs
-from tocsin.store.rows import Delivery, Page, Planning, TriggerRun, WebhookWork, Work
+from tocsin.store.rows import Buried, Delivery, Page, Planning, TriggerRun, WebhookWork, Work
 from tocsin.webhooks import deliver as webhooks
 
 PLANNING_TIME = 0.5  # seconds; what is not planned by then is given back, so that others get their turn
 
 Load = Callable[..., Cursor[Any]]
 Handle = Callable[[Connection[Any], list[Any], Hold], list[Due]]
+Bury = Callable[..., list[UUID]]
 
 
 class UnreadableWork(ValueError):
@@ -39,7 +42,7 @@ class Handler:
     the work is all there is. (What cannot be read is UnreadableWork.) `handle` carries a batch to its next recorded state and
     returns what is due after it.
     What ended three workers is buried, with `poison` and the hint of that name, before it is handled; unless the handler judges
-    for itself."""
+    for itself. `bury` also ends what else knows of such work."""
 
     handle: Handle
     queues: frozenset[str]
@@ -48,6 +51,7 @@ class Handler:
     poison: str = POISON
     poison_hint: str = "poison"
     judges_poison: bool = False
+    bury: Bury = bury
     is_alone: bool = False  # taken one at a time, so that what else is due gets its turn in between
 
 
@@ -72,7 +76,7 @@ def _page(work: Work) -> Page:
     payload = work.payload or {}
     try:
         after = payload.get("after")
-        return Page(work.id, work.tenant_id, int(payload["event"]), UUID(after) if after else None)
+        return Page(work.id, work.tenant_id, int(payload["event"]), UUID(after) if after else None, "past_expiry" in payload)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableWork(type(error).__name__) from error
 
@@ -88,6 +92,31 @@ def _trigger_run(work: Work, *loaded: Any) -> TriggerRun:
     if not isinstance(work.payload, dict) or as_uuid(str(work.payload.get("trigger_id"))) is None:
         raise UnreadableWork("trigger_id")
     return TriggerRun(work, *loaded)
+
+
+def _replay(conn: Connection[Any], pages: list[Any], hold: Hold) -> list[Due]:
+    from tocsin.dead_letters.replay_many import replay_page  # noqa: PLC0415 - rarely asked for
+
+    # one page in a round, so that others get their turn
+    outbox.release(conn, [page.job.id for page in pages[1:]], lease_token=hold.lease_token)
+    follows = replay_page(conn, pages[0], lease_token=hold.lease_token)
+    return [*follows, *(Due(page.job.id, "plan", page.tenant_id) for page in pages[1:])]
+
+
+def _job_page(work: Work, job: jobs.Job) -> Any:
+    from tocsin.dead_letters.replay_many import JobPage  # noqa: PLC0415 - the same
+
+    try:
+        after = (work.payload or {}).get("after")
+        return JobPage(job, work.tenant_id, (datetime.fromisoformat(after["at"]), UUID(after["id"])) if after else None)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UnreadableWork(type(error).__name__) from error
+
+
+def _bury_jobs(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> list[UUID]:
+    from tocsin.dead_letters.replay_many import bury_jobs  # noqa: PLC0415 - the same
+
+    return bury_jobs(conn, buried, lease_token=lease_token)
 
 
 def _deliver(conn: Connection[Any], deliveries: list[Delivery], hold: Hold) -> list[Due]:
@@ -121,6 +150,7 @@ HANDLERS: Mapping[str, Handler] = {
     "fanout": Handler(_fan_out, frozenset({"plan"}), make=_page, poison=UNTOLD, poison_hint="poison_event", is_alone=True),
     "deliver": Handler(_deliver, frozenset({"email", "sms", "push"}), claim.load_deliveries, Delivery, judges_poison=True),
     "trigger": Handler(_run_triggers, frozenset({"trigger", "webhook"}), load_runs, _trigger_run),
+    "replay": Handler(_replay, frozenset({"plan"}), jobs.load, _job_page, bury=_bury_jobs),
     "webhook": Handler(_tell, frozenset({"webhook"}), claim.load_webhooks, WebhookWork),
 }
 

@@ -9,7 +9,7 @@ from tocsin.delivery.circuit_breaker import wake_reopened
 from tocsin.foundation import work_queue
 from tocsin.foundation.due import Due
 from tocsin.foundation.settings import QUEUES
-from tocsin.store import domain_events_processed, outbox
+from tocsin.store import admin_system_events, domain_events_processed, lanes, outbox
 
 MOST_PER_QUEUE = 1_000
 MOST_PER_TENANT = 4 * work_queue.IDS_PER_NUDGE  # four nudges: as many workers begin with it, and go on until nothing is due
@@ -21,6 +21,12 @@ class Swept:
     nudged: int
     backlog: outbox.Backlog
     oldest_event_seconds: float
+    lanes_closed: int = 0
+    open_system_events: int = 0
+    is_complete: bool = True
+
+    def report(self) -> dict[str, Any]:
+        return {"nudged": self.nudged, "depth": self.backlog.depth}
 
 
 def sweep(conn: Connection[Any]) -> Swept:
@@ -31,10 +37,18 @@ def sweep(conn: Connection[Any]) -> Swept:
     missed = work_queue.nudge(marked, patient=True)
     if missed:
         outbox.unmark_nudged(conn, missed)
+    for tenant_id, name in admin_system_events.find_passed_over_sending(conn):
+        admin_system_events.resolve(conn, tenant_id, event_type="over_sending", subject=name)
     behind = domain_events_processed.seconds_behind(conn)
     if behind is not None:
         work_queue.nudge_fan_out()
-    return Swept(len(marked) - len(missed), outbox.measure(conn), behind or 0.0)
+    return Swept(
+        len(marked) - len(missed),
+        outbox.measure(conn),
+        behind or 0.0,
+        lanes_closed=sum(lane.is_closed for lane in lanes.all_troubled(conn)),
+        open_system_events=admin_system_events.count_all_open(conn),
+    )
 
 
 def _mark(conn: Connection[Any], queue: str) -> list[Due]:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 from tocsin.channels.ways import PROVIDER_TIMEOUT, Ways
-from tocsin.delivery.deliver import Count
+from tocsin.delivery.counting import Count, uncounted
 from tocsin.delivery.prepare import Policy
 from tocsin.foundation.calls import Calls
 from tocsin.foundation.database import Insist
@@ -36,7 +36,7 @@ class Worker:
     batch_size: int = BATCH_SIZE
     insist: Insist | None = None
     queue: str | None = None
-    count: Count = lambda name, value: None
+    count: Count = uncounted
     calls: Calls = field(default_factory=Calls)
     longest_call: timedelta = PROVIDER_TIMEOUT
     cursor_token: UUID = field(default_factory=uuid4)  # of the fan-out: the same if the work is repeated on another connection

@@ -7,6 +7,8 @@ from uuid import UUID
 
 from psycopg import Connection
 
+from tocsin.access import audit
+from tocsin.access.audit import Actor
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.store import preferences
@@ -45,7 +47,7 @@ def check_window(start: time | None, end: time | None) -> None:
 
 
 def prefer(
-    conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str, wishes: PreferenceChange
+    conn: Connection[Any], actor: Actor, user_id: UUID, channel: str, notification_type: str, wishes: PreferenceChange
 ) -> Preference:
     """Write the whole rule; without a type, for all that has no rule of its own. Raises Inapplicable."""
     check_window(wishes.quiet_hours_start, wishes.quiet_hours_end)
@@ -54,22 +56,31 @@ def prefer(
             if getattr(wishes, field) is not None:
                 raise Inapplicable(field)
     enabled = True if wishes.enabled is None and not notification_type else wishes.enabled
-    with tenant_transaction(conn, tenant_id):
-        return preferences.upsert(
+    with tenant_transaction(conn, actor.tenant_id):
+        old = preferences.lock(conn, actor.tenant_id, user_id, channel, notification_type)
+        new = preferences.upsert(
             conn,
             preference_id=uuid7(),
-            tenant_id=tenant_id,
+            tenant_id=actor.tenant_id,
             user_id=user_id,
             channel=channel,
             notification_type=notification_type,
             **asdict(wishes) | {"enabled": enabled},
         )
+        changes = audit.difference(_audited(old) if old else None, _audited(new))
+        if changes["new"]:
+            audit.record(conn, actor, "put", "preference", _name(user_id, channel, notification_type), changes)
+    return new
 
 
-def forget(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> None:
+def forget(conn: Connection[Any], actor: Actor, user_id: UUID, channel: str, notification_type: str) -> None:
     """Back to the default."""
-    with tenant_transaction(conn, tenant_id):
-        preferences.delete(conn, tenant_id, user_id, channel, notification_type)
+    with tenant_transaction(conn, actor.tenant_id):
+        old = preferences.lock(conn, actor.tenant_id, user_id, channel, notification_type)
+        if old is None:
+            return
+        preferences.delete(conn, actor.tenant_id, user_id, channel, notification_type)
+        audit.record(conn, actor, "delete", "preference", _name(user_id, channel, notification_type), {"old": _audited(old)})
 
 
 def rule(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> Preference:
@@ -90,5 +101,15 @@ def all_rules(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> list[Pre
     return [*plain, *(one for one in made.values() if one.notification_type)]
 
 
+def _name(user_id: UUID, channel: str, notification_type: str) -> str:
+    return "/".join(filter(None, (str(user_id), channel, notification_type)))
+
+
+def _audited(one: Preference) -> dict[str, Any]:
+    names = ("enabled", "frequency_cap", "quiet_hours_start", "quiet_hours_end", "timezone")
+    shown = {name: getattr(one, name) for name in names}
+    return {name: f"{value:%H:%M}" if isinstance(value, time) else value for name, value in shown.items()}
+
+
 def _unset(channel: str, notification_type: str, zone: str) -> Preference:
-    return Preference(channel, notification_type, None if notification_type else True, None, None, None, zone, None)
+    return Preference(channel, notification_type, None if notification_type else True, None, None, None, zone, None, None)

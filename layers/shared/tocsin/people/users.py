@@ -1,15 +1,25 @@
 """Users: whom the producer's own ids mean, and how they are reached."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from uuid import UUID
 
 from psycopg import Connection, errors
 
+from tocsin.access import audit
+from tocsin.access.audit import Actor
+from tocsin.foundation import merge_patch
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.store import users
-from tocsin.store.users import User
+from tocsin.store.users import UnknownUser, User
+
+_PERSONAL = ("email", "phone", "username", "attributes")
+_PLAIN = ("locale", "timezone")
+
+FIELDS = ("email", "phone", "username", "locale", "timezone", "attributes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +34,6 @@ class Profile:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
-class UnknownUser(Exception):
-    """No user of this tenant has this id. Whoever asked makes the user known first."""
-
-
 class AlreadyTaken(Exception):
     """Another user of this tenant has this email or username. Whoever asked chooses another, or asks who that is."""
 
@@ -36,13 +42,90 @@ class AlreadyTaken(Exception):
         self.field = field
 
 
-def make_known(conn: Connection[Any], tenant_id: UUID, external_id: str, profile: Profile) -> tuple[User, bool]:
-    """Write the whole user. Returns the user, and whether it is new."""
+def make_known(conn: Connection[Any], actor: Actor, external_id: str, profile: Profile) -> tuple[User, bool]:
+    """Write the whole user: what is not named is cleared. Returns the user, and whether it is new."""
+    with _told_what_is_taken(), tenant_transaction(conn, actor.tenant_id):
+        old = users.lock(conn, actor.tenant_id, external_id)
+        user, is_new = users.upsert(conn, user_id=uuid7(), tenant_id=actor.tenant_id, external_id=external_id, **asdict(profile))
+        record_change(conn, actor, old, user)
+    return user, is_new
+
+
+def change(
+    conn: Connection[Any], actor: Actor, external_id: str, patch: dict[str, Any], read: Callable[[dict[str, Any]], Profile]
+) -> User:
+    """Merge the patch into what is known (RFC 7396) and write what `read` makes of it. Raises UnknownUser."""
+    with _told_what_is_taken(), tenant_transaction(conn, actor.tenant_id):
+        old = users.lock(conn, actor.tenant_id, external_id)
+        if old is None:
+            raise UnknownUser(external_id)
+        known_of = {name: getattr(old, name) for name in FIELDS}
+        profile = read(merge_patch.merged({name: value for name, value in known_of.items() if value is not None}, patch))
+        user, _ = users.upsert(conn, user_id=old.id, tenant_id=actor.tenant_id, external_id=external_id, **asdict(profile))
+        record_change(conn, actor, old, user)
+    return user
+
+
+def make_all_known(conn: Connection[Any], actor: Actor, people: dict[str, Profile]) -> dict[str, bool | AlreadyTaken]:
+    """Write these whole users. By id: whether they are new, or what of theirs another one has.
+
+    In one statement and transaction, unless something is taken: then by halves, until those are found that it cannot be given."""
+    taken = _wanted_twice(people)
+    free = {name: profile for name, profile in people.items() if name not in taken}
+    return {name: AlreadyTaken(field) for name, field in taken.items()} | _make_all_known(conn, actor, free)
+
+
+def _make_all_known(conn: Connection[Any], actor: Actor, people: dict[str, Profile]) -> dict[str, bool | AlreadyTaken]:
+    if not people:
+        return {}
     try:
-        with tenant_transaction(conn, tenant_id):
-            return users.upsert(conn, user_id=uuid7(), tenant_id=tenant_id, external_id=external_id, **asdict(profile))
+        with _told_what_is_taken(), tenant_transaction(conn, actor.tenant_id):
+            rows = [{"external_id": name} | asdict(profile) for name, profile in people.items()]
+            written = users.upsert_all(conn, actor.tenant_id, rows)
+            created = [str(user_id) for user_id, is_new in written.values() if is_new]
+            updated = [str(user_id) for user_id, is_new in written.values() if not is_new]
+            audit.record(conn, actor, "upsert", "user", "batch", {"new": {"created": created, "updated": updated}})
+        return {name: is_new for name, (_, is_new) in written.items()}
+    except AlreadyTaken as taken:
+        names = list(people)
+        if len(names) == 1:
+            return {names[0]: taken}
+        halves = names[: len(names) // 2], names[len(names) // 2 :]
+        first, second = ({name: people[name] for name in half} for half in halves)
+        return _make_all_known(conn, actor, first) | _make_all_known(conn, actor, second)
+
+
+def _wanted_twice(people: dict[str, Profile]) -> dict[str, str]:
+    """Who of these wants an email or username that one before them wants too."""
+    found: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    for name, profile in people.items():
+        wishes = [("email", (profile.email or "").lower()), ("username", profile.username or "")]
+        for wish in wishes:
+            if wish[1] and wish in seen:
+                found[name] = wish[0]
+        seen |= set(wishes)
+    return found
+
+
+@contextmanager
+def _told_what_is_taken() -> Iterator[None]:
+    try:
+        yield
     except errors.UniqueViolation as error:
         raise AlreadyTaken("email" if "email" in (error.diag.constraint_name or "") else "username") from None
+
+
+def record_change(conn: Connection[Any], actor: Actor, old: User | None, new: User) -> None:
+    """The audit row of a user who is new, or not as before: with the names of all fields, and no value that tells who it is. They
+    are named by our own id, which means nobody once they are erased."""
+    changes = audit.difference(_audited(old) if old else None, _audited(new), masked=_PERSONAL)
+    if changes["new"]:
+        audit.record(conn, actor, "update" if old else "create", "user", str(new.id), changes)
+
+
+def _audited(user: User) -> dict[str, Any]:
+    return {name: getattr(user, name) for name in (*_PERSONAL, *_PLAIN)}
 
 
 def known(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User:

@@ -13,6 +13,8 @@ from psycopg.rows import class_row
 class ApiKey:
     id: UUID
     tenant_id: UUID
+    user_id: UUID | None
+    owner: str | None  # the owner by the producer's own id
     producer: str
     name: str
     mode: str
@@ -22,6 +24,7 @@ class ApiKey:
     is_active: bool
     expires_at: datetime | None
     last_used_at: datetime | None
+    revoked_at: datetime | None
     created_at: datetime
     replaced_by: UUID | None
 
@@ -36,17 +39,24 @@ class KnownKey:
     mode: str
     key_hash: bytes
     scopes: list[str]
-    rate_limit: int | None
+    rate_limit: int | None  # its own, or its tenant's cap where that is less
+    calls_cap: int | None  # its tenant's
+    user_id: UUID | None
     is_usable: bool
+    tenant_status: str
 
 
 def find_by_hash(conn: Connection[Any], key_hash: bytes) -> Cursor[KnownKey]:
     """The key with this hash, at most one row; its use is noted, at most once a minute."""
     found = conn.cursor(row_factory=class_row(KnownKey)).execute(
         """
-        SELECT id, tenant_id, producer, mode, key_hash, scopes, rate_limit,
-               is_active AND (expires_at IS NULL OR expires_at > tocsin_now()) AS is_usable
+        SELECT api_keys.id, tenant_id, producer, mode, key_hash, scopes, user_id,
+               LEAST(rate_limit, tocsin_cap(tenants.settings, 'intents_per_minute')) AS rate_limit,
+               tocsin_cap(tenants.settings, 'api_calls_per_minute') AS calls_cap,
+               is_active AND (expires_at IS NULL OR expires_at > tocsin_now()) AS is_usable,
+               tenants.status AS tenant_status
         FROM api_keys
+        JOIN tenants ON tenants.id = api_keys.tenant_id
         WHERE key_hash = %(key_hash)s
         """,
         {"key_hash": key_hash},
@@ -74,16 +84,19 @@ def insert(
     scopes: list[str],
     rate_limit: int | None,
     expires_at: datetime | None,
+    user_id: UUID | None = None,
 ) -> None:
     conn.execute(
         """
-        INSERT INTO api_keys (id, tenant_id, producer, name, mode, key_prefix, key_hash, scopes, rate_limit, expires_at)
-        VALUES (%(key_id)s, %(tenant_id)s, %(producer)s, %(name)s, %(mode)s, %(key_prefix)s, %(key_hash)s, %(scopes)s,
-                %(rate_limit)s, %(expires_at)s)
+        INSERT INTO api_keys (
+            id, tenant_id, user_id, producer, name, mode, key_prefix, key_hash, scopes, rate_limit, expires_at)
+        VALUES (%(key_id)s, %(tenant_id)s, %(user_id)s, %(producer)s, %(name)s, %(mode)s, %(key_prefix)s, %(key_hash)s,
+                %(scopes)s, %(rate_limit)s, %(expires_at)s)
         """,
         {
             "key_id": key_id,
             "tenant_id": tenant_id,
+            "user_id": user_id,
             "producer": producer,
             "name": name,
             "mode": mode,
@@ -101,8 +114,10 @@ def find(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> ApiKey | None:
         conn.cursor(row_factory=class_row(ApiKey))
         .execute(
             """
-            SELECT id, tenant_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
-                   last_used_at, created_at, replaced_by
+            SELECT id, tenant_id, user_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
+                   last_used_at, revoked_at, created_at, replaced_by,
+                   (SELECT external_id FROM users
+                    WHERE users.tenant_id = api_keys.tenant_id AND users.id = api_keys.user_id) AS owner
             FROM api_keys
             WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s
             """,
@@ -112,25 +127,45 @@ def find(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> ApiKey | None:
     )
 
 
-def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, after: tuple[datetime, UUID] | None) -> list[ApiKey]:
+def list_page(
+    conn: Connection[Any],
+    tenant_id: UUID,
+    *,
+    limit: int,
+    after: tuple[datetime, UUID] | None,
+    is_active: bool | None = None,
+    owner_id: UUID | None = None,
+    producer: str | None = None,
+) -> list[ApiKey]:
+    """Newest first. Filters that are None do not filter; one that has run out is not active."""
     return (
         conn.cursor(row_factory=class_row(ApiKey))
         .execute(
             """
-            SELECT id, tenant_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
-                   last_used_at, created_at, replaced_by
+            SELECT id, tenant_id, user_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
+                   last_used_at, revoked_at, created_at, replaced_by,
+                   (SELECT external_id FROM users
+                    WHERE users.tenant_id = api_keys.tenant_id AND users.id = api_keys.user_id) AS owner
             FROM api_keys
             WHERE tenant_id = %(tenant_id)s
-              AND (%(after_at)s::timestamptz IS NULL OR (created_at, id) < (%(after_at)s, %(after_id)s))
+              AND (%(is_active)s::boolean IS NULL
+                   OR (is_active AND (expires_at IS NULL OR expires_at > tocsin_now())) = %(is_active)s)
+              AND (%(owner_id)s::uuid IS NULL OR user_id = %(owner_id)s)
+              AND (%(producer)s::text IS NULL OR producer = %(producer)s)
+              AND (created_at, id) < (%(after_at)s, %(after_id)s)
             ORDER BY created_at DESC, id DESC
             LIMIT %(limit)s
             """,
             {
                 "tenant_id": tenant_id,
-                "after_at": after[0] if after else None,
-                "after_id": after[1] if after else None,
+                "is_active": is_active,
+                "owner_id": owner_id,
+                "producer": producer,
+                "after_at": after[0] if after else "infinity",
+                "after_id": after[1] if after else UUID(int=2**128 - 1),
                 "limit": limit,
             },
+            prepare=False,  # planned with its values: which filters there are decides what is read
         )
         .fetchall()
     )
@@ -152,12 +187,33 @@ def replace(conn: Connection[Any], tenant_id: UUID, key_id: UUID, successor_id: 
     return row[0] if row else None
 
 
-def revoke(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> None:
-    """Switch the key off for good."""
-    conn.execute(
+def revoke(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> bool:
+    """Switch the key off for good. False: it was."""
+    revoked = conn.execute(
         """
         UPDATE api_keys SET is_active = false, revoked_at = tocsin_now()
         WHERE tenant_id = %(tenant_id)s AND id = %(key_id)s AND is_active
+        RETURNING true
         """,
         {"tenant_id": tenant_id, "key_id": key_id},
-    )
+    ).fetchone()
+    return revoked is not None
+
+
+def delete_ended(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+    """Forget keys that were revoked or ran out so long ago. One by which a trigger was registered stays with it, and one that
+    took over from another stays until that one is forgotten."""
+    return conn.execute(
+        """
+        WITH ended AS (
+            SELECT id FROM api_keys AS key
+            WHERE COALESCE(LEAST(key.revoked_at, key.expires_at), 'infinity') < tocsin_now() - %(age)s
+              AND NOT EXISTS (SELECT FROM triggers WHERE triggers.registered_by_principal = key.id)
+              AND NOT EXISTS (SELECT FROM api_keys AS former WHERE former.replaced_by = key.id)
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM api_keys USING ended WHERE api_keys.id = ended.id
+        """,
+        {"age": age, "limit": limit},
+    ).rowcount

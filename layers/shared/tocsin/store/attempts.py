@@ -42,6 +42,27 @@ def record_evidence(conn: Connection[Any], evidence: list[Evidence]) -> int:
     ).rowcount
 
 
+def list_of_route(
+    conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_id: str, *, generation: int
+) -> list[dict[str, Any]]:
+    """The tries of one generation, in order."""
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT generation, attempt_no, provider, started_at, finished_at, outcome, error_classification, error_message,
+                   provider_message_id
+            FROM attempts
+            WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND route_id = %(route_id)s
+              AND generation = %(generation)s
+            ORDER BY attempt_no
+            """,
+            {"tenant_id": tenant_id, "notification_id": notification_id, "route_id": route_id, "generation": generation},
+        )
+        .fetchall()
+    )
+
+
 def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, limit: int) -> list[dict[str, Any]]:
     return (
         conn.cursor(row_factory=dict_row)

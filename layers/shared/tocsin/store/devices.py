@@ -1,7 +1,7 @@
 """The devices a user can be pushed to."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +29,8 @@ def upsert(conn: Connection[Any], *, device_id: UUID, tenant_id: UUID, user_id: 
             INSERT INTO devices (id, tenant_id, user_id, platform, token)
             VALUES (%(device_id)s, %(tenant_id)s, %(user_id)s, %(platform)s, %(token)s)
             ON CONFLICT (tenant_id, user_id, token) DO UPDATE
-                SET platform = EXCLUDED.platform, enabled = true, disabled_reason = NULL, last_seen_at = tocsin_now(),
+                SET platform = EXCLUDED.platform, enabled = true, disabled_reason = NULL, disabled_at = NULL,
+                    last_seen_at = tocsin_now(),
                     endpoint_arn = CASE WHEN devices.platform = EXCLUDED.platform AND devices.enabled
                                         THEN devices.endpoint_arn END
             RETURNING id, platform, token, enabled, disabled_reason, last_seen_at, created_at
@@ -64,6 +65,23 @@ def list_of(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> list[Devic
     )
 
 
+def lock(conn: Connection[Any], *, tenant_id: UUID, user_id: UUID, token: str) -> Device | None:
+    """The device as it is until this transaction changes it."""
+    return (
+        conn.cursor(row_factory=class_row(Device))
+        .execute(
+            """
+            SELECT id, platform, token, enabled, disabled_reason, last_seen_at, created_at
+            FROM devices
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND token = %(token)s
+            FOR NO KEY UPDATE
+            """,
+            {"tenant_id": tenant_id, "user_id": user_id, "token": token},
+        )
+        .fetchone()
+    )
+
+
 def delete(conn: Connection[Any], *, tenant_id: UUID, user_id: UUID, token: str) -> bool:
     deleted = conn.execute(
         """
@@ -85,6 +103,27 @@ def keep_endpoint(conn: Connection[Any], device_id: UUID, endpoint_arn: str) -> 
 
 def switch_off(conn: Connection[Any], device_id: UUID, reason: str) -> None:
     conn.execute(
-        "UPDATE devices SET enabled = false, disabled_reason = %(reason)s, endpoint_arn = NULL WHERE id = %(device_id)s",
+        """
+        UPDATE devices
+        SET enabled = false, disabled_reason = %(reason)s, disabled_at = COALESCE(disabled_at, tocsin_now()), endpoint_arn = NULL
+        WHERE id = %(device_id)s
+        """,
         {"device_id": device_id, "reason": reason},
     )
+
+
+def delete_disabled(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+    """Forget devices that have been off for so long. One that comes back is registered anew."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT id FROM devices
+            WHERE NOT enabled AND COALESCE(disabled_at, last_seen_at) < tocsin_now() - %(age)s
+            ORDER BY COALESCE(disabled_at, last_seen_at)
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM devices USING expired WHERE devices.id = expired.id
+        """,
+        {"age": age, "limit": limit},
+    ).rowcount

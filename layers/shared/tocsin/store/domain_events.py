@@ -95,23 +95,27 @@ def read_one(conn: Connection[Any], event_id: int) -> list[Event]:
     )
 
 
-def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+def delete_expired(conn: Connection[Any], *, age: timedelta, least: timedelta, limit: int) -> int:
     """Forget events that are old and that every consumer has passed."""
     return conn.execute(
         """
         WITH expired AS (
-            SELECT domain_events.id
-            FROM domain_events
-            WHERE domain_events.recorded_at < tocsin_now() - %(age)s
-              AND NOT EXISTS (
-                  SELECT FROM domain_events_processed AS processed
-                  WHERE (domain_events.txid, domain_events.id) > (processed.last_txid, processed.last_event_id))
-              AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = domain_events.notification_id)
-            ORDER BY domain_events.recorded_at
+            SELECT old.id
+            FROM tocsin_kept('domain_events_days', %(age)s, %(least)s) AS kept
+            CROSS JOIN LATERAL (
+                SELECT domain_events.id FROM domain_events
+                WHERE domain_events.tenant_id = kept.tenant_id AND domain_events.recorded_at < tocsin_now() - kept.age
+                  AND NOT EXISTS (
+                      SELECT FROM domain_events_processed AS processed
+                      WHERE (domain_events.txid, domain_events.id) > (processed.last_txid, processed.last_event_id))
+                  AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = domain_events.notification_id)
+                ORDER BY domain_events.recorded_at
+                LIMIT %(limit)s
+                FOR UPDATE SKIP LOCKED
+            ) AS old
             LIMIT %(limit)s
-            FOR UPDATE SKIP LOCKED
         )
         DELETE FROM domain_events USING expired WHERE domain_events.id = expired.id
         """,
-        {"age": age, "limit": limit},
+        {"age": age, "least": least, "limit": limit},
     ).rowcount

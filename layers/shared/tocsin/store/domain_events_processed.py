@@ -1,11 +1,12 @@
 """How far each consumer of domain events has come: a cursor under a lease."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
+from psycopg.rows import class_row
 
 CONSUMER = "notify_fanout"
 
@@ -76,3 +77,47 @@ def seconds_behind(conn: Connection[Any]) -> float | None:
         {"consumer": CONSUMER},
     ).fetchone()
     return float(row[0]) if row else None
+
+
+NEAR = 10_000  # ids around the cursor that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A tenant's events that wait for the fan-out. `is_cut`: there may be more, further on. `is_held`: none of them can be read
+    before a transaction ends that is still open."""
+
+    count: int
+    oldest_at: datetime | None
+    moved_at: datetime
+    is_cut: bool
+    is_held: bool
+
+
+def measure_tenant(conn: Connection[Any], tenant_id: UUID) -> Behind:
+    """How many events of a tenant wait behind the cursor, at a cost that does not grow with them: those whose ids are near."""
+    row = (
+        conn.cursor(row_factory=class_row(Behind))
+        .execute(
+            """
+            WITH place AS MATERIALIZED (
+                SELECT last_event_id, last_txid, updated_at FROM domain_events_processed WHERE consumer = %(consumer)s
+            ), event AS (
+                SELECT id, recorded_at, txid
+                FROM domain_events
+                WHERE tenant_id = %(tenant_id)s
+                  AND id > (SELECT last_event_id - %(near)s FROM place) AND id <= (SELECT last_event_id + 2 * %(near)s FROM place)
+                  AND (txid, id) > (SELECT last_txid, last_event_id FROM place)
+            )
+            SELECT count(event.id) FILTER (WHERE event.id <= place.last_event_id + %(near)s), min(event.recorded_at) AS oldest_at,
+                   place.updated_at AS moved_at, COALESCE(bool_or(event.id > place.last_event_id + %(near)s), false) AS is_cut,
+                   COALESCE(bool_and(event.txid >= pg_snapshot_xmin(pg_current_snapshot())), false) AS is_held
+            FROM place LEFT JOIN event ON true
+            GROUP BY place.updated_at
+            """,
+            {"consumer": CONSUMER, "tenant_id": tenant_id, "near": NEAR},
+        )
+        .fetchone()
+    )
+    assert row is not None  # noqa: S101 - a migration made it
+    return row

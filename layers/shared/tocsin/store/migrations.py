@@ -5,7 +5,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0021.replies"
+EXPECTED = "0029a.retention_indexes"
 _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks of a database
 
 
@@ -53,3 +53,23 @@ def end_with_the_client(conn: Connection[Any]) -> None:
                set_config('tcp_keepalives_interval', '5', false), set_config('tcp_keepalives_count', '3', false)
         """
     )
+
+
+def give_up_locks_soon(conn: Connection[Any]) -> None:
+    """In this transaction: wait for a lock for less long than intake does (setup/roles.sql), which would wait behind us. What a
+    statement does once it has its locks may take its time."""
+    conn.execute("SELECT set_config('lock_timeout', '500ms', true), set_config('statement_timeout', '0', true)")
+
+
+def unfinished_indexes(conn: Connection[Any]) -> list[str]:
+    """What a CREATE INDEX CONCURRENTLY left behind that failed: an index that is written and never read, and whose name is taken.
+    Not one that somebody is building just now."""
+    rows = conn.execute(
+        """
+        SELECT pg_class.relname
+        FROM pg_index JOIN pg_class ON pg_class.oid = pg_index.indexrelid
+        WHERE NOT pg_index.indisvalid AND pg_class.relnamespace = 'public'::regnamespace
+          AND NOT EXISTS (SELECT FROM pg_stat_progress_create_index AS built WHERE built.index_relid = pg_index.indexrelid)
+        """
+    ).fetchall()
+    return [name for (name,) in rows]

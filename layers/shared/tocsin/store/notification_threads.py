@@ -33,6 +33,23 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, kind: str, threa
     )
 
 
+def lock(conn: Connection[Any], tenant_id: UUID, user_id: UUID, kind: str, thread_id: str) -> Subscription | None:
+    """What they want until this transaction changes it."""
+    return (
+        conn.cursor(row_factory=class_row(Subscription))
+        .execute(
+            """
+            SELECT subscribed, reason, updated_at
+            FROM notification_threads
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND thread_kind = %(kind)s AND thread_id = %(thread_id)s
+            FOR NO KEY UPDATE
+            """,
+            {"tenant_id": tenant_id, "user_id": user_id, "kind": kind, "thread_id": thread_id},
+        )
+        .fetchone()
+    )
+
+
 def choose(conn: Connection[Any], tenant_id: UUID, user_id: UUID, kind: str, thread_id: str, *, subscribed: bool) -> Subscription:
     """A person's own word, in place of whatever was there."""
     row = (

@@ -18,6 +18,8 @@ class NotificationType:
     ambiguous_policy: str | None
     transactional: bool
     expires_after_seconds: int | None
+    over_sending_limit: int | None
+    over_sending_window_seconds: int | None
     created_at: datetime
     updated_at: datetime
 
@@ -33,21 +35,25 @@ def upsert(
     ambiguous_policy: str | None,
     transactional: bool,
     expires_after_seconds: int | None,
+    over_sending_limit: int | None,
+    over_sending_window_seconds: int | None,
 ) -> NotificationType:
     row = (
         conn.cursor(row_factory=class_row(NotificationType))
         .execute(
             """
             INSERT INTO notification_types (
-                tenant_id, name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds)
+                tenant_id, name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds,
+                over_sending_limit, over_sending_window_seconds)
             VALUES (%(tenant_id)s, %(name)s, %(channels)s, %(template)s, %(priority)s, %(ambiguous_policy)s,
-                    %(transactional)s, %(expires_after_seconds)s)
+                    %(transactional)s, %(expires_after_seconds)s, %(over_sending_limit)s, %(over_sending_window_seconds)s)
             ON CONFLICT (tenant_id, name) DO UPDATE
                 SET channels = EXCLUDED.channels, template = EXCLUDED.template, priority = EXCLUDED.priority,
                     ambiguous_policy = EXCLUDED.ambiguous_policy, transactional = EXCLUDED.transactional,
-                    expires_after_seconds = EXCLUDED.expires_after_seconds, updated_at = tocsin_now()
-            RETURNING name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds, created_at,
-                      updated_at
+                    expires_after_seconds = EXCLUDED.expires_after_seconds, over_sending_limit = EXCLUDED.over_sending_limit,
+                    over_sending_window_seconds = EXCLUDED.over_sending_window_seconds, updated_at = tocsin_now()
+            RETURNING name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds,
+                      over_sending_limit, over_sending_window_seconds, created_at, updated_at
             """,
             {
                 "tenant_id": tenant_id,
@@ -58,6 +64,8 @@ def upsert(
                 "ambiguous_policy": ambiguous_policy,
                 "transactional": transactional,
                 "expires_after_seconds": expires_after_seconds,
+                "over_sending_limit": over_sending_limit,
+                "over_sending_window_seconds": over_sending_window_seconds,
             },
         )
         .fetchone()
@@ -71,8 +79,8 @@ def find_all(conn: Connection[Any], tenant_id: UUID, name: str | None = None) ->
         conn.cursor(row_factory=class_row(NotificationType))
         .execute(
             """
-            SELECT name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds, created_at,
-                   updated_at
+            SELECT name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds,
+                   over_sending_limit, over_sending_window_seconds, created_at, updated_at
             FROM notification_types
             WHERE tenant_id = %(tenant_id)s AND (%(name)s::text IS NULL OR name = %(name)s)
             ORDER BY name

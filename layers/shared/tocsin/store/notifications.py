@@ -58,7 +58,7 @@ def list_page(
             LIMIT %(limit)s
         ), announced AS (
             SELECT shared.*, mine.read_at AS my_read_at, mine.done_at AS my_done_at, mine.saved_at AS my_saved_at,
-                   shared.shown_at AS my_shown_at
+                   shared.shown_at AS my_shown_at, GREATEST(shared.updated_at, mine.updated_at) AS my_updated_at
             FROM notifications AS shared
             LEFT JOIN notification_reads AS mine ON mine.notification_id = shared.id AND mine.user_id = %(user_id)s
             WHERE shared.tenant_id = %(tenant_id)s AND shared.user_id IS NULL AND shared.box = 'unread'
@@ -79,7 +79,7 @@ def list_page(
             LIMIT %(limit)s
         ), put_off AS (
             SELECT shared.*, mine.read_at AS my_read_at, mine.done_at AS my_done_at, mine.saved_at AS my_saved_at,
-                   mine.snoozed_until AS my_shown_at
+                   mine.snoozed_until AS my_shown_at, GREATEST(shared.updated_at, mine.updated_at) AS my_updated_at
             FROM notification_reads AS mine
             JOIN notifications AS shared ON shared.id = mine.notification_id AND shared.user_id IS NULL
             WHERE mine.tenant_id = %(tenant_id)s AND mine.user_id = %(user_id)s
@@ -101,21 +101,24 @@ def list_page(
             LIMIT %(limit)s
         ), listed AS (
             SELECT id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count, unread, read_at,
-                   last_event_at, last_actor_user_id, created_at, done_at, saved_at, shown_at, updated_at, false AS for_everyone
+                   last_event_at, last_actor_user_id, created_at, done_at, saved_at, shown_at, updated_at, false AS for_everyone,
+                   source_event_id, source_notification_id
             FROM (SELECT * FROM own UNION ALL SELECT * FROM saved) AS mine
             UNION ALL
             SELECT id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count,
                    COALESCE(my_read_at < last_event_at, true), CASE WHEN my_read_at >= last_event_at THEN my_read_at END,
                    last_event_at, last_actor_user_id, created_at,
-                   CASE WHEN my_done_at >= last_event_at THEN my_done_at END, my_saved_at, my_shown_at, updated_at, true
+                   CASE WHEN my_done_at >= last_event_at THEN my_done_at END, my_saved_at, my_shown_at, my_updated_at, true,
+                   source_event_id, source_notification_id
             FROM (SELECT * FROM announced UNION ALL SELECT * FROM put_off) AS shared
             ORDER BY shown_at DESC, id DESC
             LIMIT %(limit)s
         )
-        SELECT listed.*, users.external_id AS last_actor,
+        SELECT listed.*, users.external_id AS last_actor, event.source AS event_source, event.event_id,
                CASE WHEN listed.shown_at > GREATEST(listed.last_event_at, tocsin_now()) THEN listed.shown_at END AS snoozed_until
         FROM listed
         LEFT JOIN users ON users.tenant_id = %(tenant_id)s AND users.id = listed.last_actor_user_id
+        LEFT JOIN domain_events AS event ON event.tenant_id = %(tenant_id)s AND event.id = listed.source_event_id
         ORDER BY listed.shown_at DESC, listed.id DESC
         """,
         {
@@ -199,7 +202,10 @@ def change_own(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UU
             saved_at = CASE WHEN %(saved)s THEN COALESCE(saved_at, tocsin_now()) WHEN NOT %(saved)s THEN NULL ELSE saved_at END,
             deleted_at = CASE WHEN %(hide)s THEN tocsin_now() ELSE deleted_at END,
             shown_at = CASE WHEN %(snooze)s THEN COALESCE(%(snoozed_until)s, last_event_at) ELSE shown_at END,
-            updated_at = tocsin_now()
+            updated_at = CASE WHEN %(hide)s OR %(read)s::boolean = unread OR %(done)s::boolean = (done_at IS NULL)
+                                   OR %(saved)s::boolean = (saved_at IS NULL)
+                                   OR (%(snooze)s AND COALESCE(%(snoozed_until)s, last_event_at) <> shown_at)
+                              THEN tocsin_now() ELSE updated_at END
         WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND id = %(row_id)s AND deleted_at IS NULL
           AND (expires_at IS NULL OR expires_at > tocsin_now())
         RETURNING true
@@ -215,11 +221,11 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT row.id, kind, reason, scope, thread_kind, thread_id, title, message, summary, event_count,
+            SELECT row.id, kind, reason, row.scope, row.thread_kind, row.thread_id, title, message, summary, event_count,
                    CASE WHEN row.user_id IS NULL THEN mine.read_at >= last_event_at IS NOT TRUE ELSE unread END AS unread,
                    CASE WHEN row.user_id IS NOT NULL THEN row.read_at
                         WHEN mine.read_at >= last_event_at THEN mine.read_at END AS read_at,
-                   last_event_at, row.created_at,
+                   last_event_at, row.created_at, GREATEST(row.updated_at, mine.updated_at) AS updated_at,
                    CASE WHEN row.user_id IS NOT NULL THEN row.done_at
                         WHEN mine.done_at >= last_event_at THEN mine.done_at END AS done_at,
                    CASE WHEN row.user_id IS NULL THEN mine.saved_at ELSE row.saved_at END AS saved_at,
@@ -227,11 +233,13 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
                                                                 AND mine.snoozed_until > tocsin_now()
                                                            THEN mine.snoozed_until END
                         WHEN shown_at > GREATEST(last_event_at, tocsin_now()) THEN shown_at END AS snoozed_until,
-                   row.user_id IS NULL AS for_everyone, users.external_id AS last_actor
+                   row.user_id IS NULL AS for_everyone, users.external_id AS last_actor, row.source_event_id,
+                   row.source_notification_id, event.source AS event_source, event.event_id
             FROM notifications AS row
             LEFT JOIN notification_reads AS mine
                 ON row.user_id IS NULL AND mine.notification_id = row.id AND mine.user_id = %(user_id)s
             LEFT JOIN users ON users.tenant_id = row.tenant_id AND users.id = row.last_actor_user_id
+            LEFT JOIN domain_events AS event ON event.tenant_id = row.tenant_id AND event.id = row.source_event_id
             WHERE row.tenant_id = %(tenant_id)s AND row.id = %(row_id)s
               AND (row.user_id = %(user_id)s OR row.user_id IS NULL) AND deleted_at IS NULL
               AND (expires_at IS NULL OR expires_at > tocsin_now())
@@ -268,19 +276,86 @@ def read_own(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: d
     return row[0] if row else 0
 
 
-def delete_expired(conn: Connection[Any], *, age: timedelta, saved_age: timedelta, hidden_age: timedelta, limit: int) -> int:
+def delete_expired(conn: Connection[Any], *, limit: int) -> int:
+    """Forget rows whose own time has come."""
     return conn.execute(
         """
         WITH expired AS (
             SELECT id FROM notifications
             WHERE expires_at < tocsin_now()
-               OR deleted_at < tocsin_now() - %(hidden_age)s
-               OR expires_at IS NULL AND last_event_at < tocsin_now() - %(age)s
-                  AND (saved_at IS NULL OR last_event_at < tocsin_now() - %(saved_age)s)
+            ORDER BY expires_at
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED
         )
         DELETE FROM notifications USING expired WHERE notifications.id = expired.id
         """,
-        {"age": age, "saved_age": saved_age, "hidden_age": hidden_age, "limit": limit},
+        {"limit": limit},
+    ).rowcount
+
+
+def delete_old(conn: Connection[Any], *, age: timedelta, least: timedelta, limit: int) -> int:
+    """Forget rows without a time of their own on which nothing has happened for so long, and which nobody has saved."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT old.id
+            FROM tocsin_kept('notifications_days', %(age)s, %(least)s) AS kept
+            CROSS JOIN LATERAL (
+                SELECT notifications.id FROM notifications
+                WHERE notifications.tenant_id = kept.tenant_id AND notifications.last_event_at < tocsin_now() - kept.age
+                  AND notifications.expires_at IS NULL AND notifications.saved_at IS NULL
+                ORDER BY notifications.last_event_at
+                LIMIT %(limit)s
+                FOR UPDATE SKIP LOCKED
+            ) AS old
+            LIMIT %(limit)s
+        )
+        DELETE FROM notifications USING expired WHERE notifications.id = expired.id
+        """,
+        {"age": age, "least": least, "limit": limit},
+    ).rowcount
+
+
+def delete_saved(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+    """The same for what is saved; a tenant that keeps the others even longer keeps these as long."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT old.id
+            FROM tocsin_kept('notifications_days', %(age)s, %(age)s) AS kept
+            CROSS JOIN LATERAL (
+                SELECT notifications.id FROM notifications
+                WHERE notifications.tenant_id = kept.tenant_id AND notifications.last_event_at < tocsin_now() - kept.age
+                  AND notifications.expires_at IS NULL AND notifications.saved_at IS NOT NULL
+                ORDER BY notifications.last_event_at
+                LIMIT %(limit)s
+                FOR UPDATE SKIP LOCKED
+            ) AS old
+            LIMIT %(limit)s
+        )
+        DELETE FROM notifications USING expired WHERE notifications.id = expired.id
+        """,
+        {"age": age, "limit": limit},
+    ).rowcount
+
+
+def delete_hidden(conn: Connection[Any], *, age: timedelta, least: timedelta, limit: int) -> int:
+    """Forget rows that their reader took away so long ago."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT old.id
+            FROM tocsin_kept('hidden_notifications_days', %(age)s, %(least)s) AS kept
+            CROSS JOIN LATERAL (
+                SELECT notifications.id FROM notifications
+                WHERE notifications.tenant_id = kept.tenant_id AND notifications.deleted_at < tocsin_now() - kept.age
+                ORDER BY notifications.deleted_at
+                LIMIT %(limit)s
+                FOR UPDATE SKIP LOCKED
+            ) AS old
+            LIMIT %(limit)s
+        )
+        DELETE FROM notifications USING expired WHERE notifications.id = expired.id
+        """,
+        {"age": age, "least": least, "limit": limit},
     ).rowcount

@@ -1,11 +1,12 @@
 """The work to do: claimed under a lease, and gone when it is done."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from psycopg import Connection, Cursor
-from psycopg.rows import args_row
+from psycopg.rows import args_row, class_row
 from psycopg.types.json import Jsonb
 
 from tocsin.foundation.due import Due
@@ -68,7 +69,7 @@ def choose_due(
             SELECT walk.tenant_id,
                    LEAST(ceil(2 * %(limit)s::float8 / count(*) OVER ()), %(most_per_tenant)s)::integer AS share
             FROM walk
-            WHERE EXISTS (
+            WHERE walk.tenant_id <> ALL(ARRAY(SELECT tenants.id FROM tenants WHERE tenants.status <> 'active')) AND EXISTS (
                 SELECT
                 FROM urgency CROSS JOIN LATERAL (
                     SELECT
@@ -191,10 +192,158 @@ def measure(conn: Connection[Any]) -> Backlog:
                    WHERE due_at <= tocsin_now() AND (leased_until IS NULL OR leased_until <= tocsin_now()))), 0)::float8,
                count(*) FILTER (WHERE attempt_open AND (leased_until IS NULL OR leased_until <= tocsin_now()))
         FROM outbox
+        -- what a suspended tenant has does not wait for us
+        WHERE tenant_id <> ALL(ARRAY(SELECT tenants.id FROM tenants WHERE tenants.status <> 'active'))
         """
     ).fetchone()
     assert row is not None  # noqa: S101 - an aggregate always has a row
     return Backlog(*row)
+
+
+def count_unplanned(conn: Connection[Any], tenant_id: UUID, *, window: timedelta, mode: str) -> int:
+    """How many of the records that were accepted lately have no routes yet."""
+    row = conn.execute(
+        """
+        SELECT count(*)
+        FROM outbox JOIN records USING (notification_id)
+        WHERE outbox.tenant_id = %(tenant_id)s AND outbox.queue = 'plan' AND outbox.source_kind = 'plan'
+          AND records.accepted_at >= tocsin_now() - %(window)s AND records.mode = %(mode)s
+        """,
+        {"tenant_id": tenant_id, "window": window, "mode": mode},
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Work that has not ended for long, and why as far as is known. A plan has no route yet."""
+
+    id: UUID
+    kind: str
+    notification_id: UUID
+    route_id: str | None
+    channel: str | None
+    recipient: str | None
+    status: str
+    reason: str
+    attempt_count: int
+    waits_for: str | None
+    waiting_since: datetime
+    next_attempt_at: datetime
+
+
+def find_stuck(
+    conn: Connection[Any], tenant_id: UUID, *, older_than: timedelta, limit: int, after: tuple[datetime, UUID] | None
+) -> list[Stuck]:
+    """Plans that have been due, and deliveries that have existed, for longer than this: the oldest first."""
+    return (
+        conn.cursor(row_factory=class_row(Stuck))
+        .execute(
+            """
+            WITH stuck AS MATERIALIZED (
+                SELECT *
+                FROM outbox
+                WHERE tenant_id = %(tenant_id)s AND queue = ANY('{plan,email,sms,push}')
+                  AND created_at < tocsin_now() - %(older_than)s
+                  AND (source_kind = 'deliver' OR source_kind = 'plan' AND due_at < tocsin_now() - %(older_than)s)
+                  AND (%(after_at)s::timestamptz IS NULL OR (created_at, id) > (%(after_at)s, %(after_id)s))
+                ORDER BY created_at, id
+                LIMIT %(limit)s
+            )
+            SELECT stuck.id, stuck.source_kind AS kind, stuck.notification_id, stuck.route_id, routes.channel,
+                   routes.recipient_ref AS recipient, COALESCE(routes.status, 'accepted') AS status,
+                   COALESCE(NULLIF(routes.reason, ''), routes.last_error_classification, '') AS reason,
+                   stuck.attempt_count, stuck.waits_for, stuck.created_at AS waiting_since, stuck.due_at AS next_attempt_at
+            FROM stuck
+            LEFT JOIN routes ON routes.notification_id = stuck.notification_id AND routes.route_id = stuck.route_id
+            ORDER BY stuck.created_at, stuck.id
+            """,
+            {
+                "tenant_id": tenant_id,
+                "older_than": older_than,
+                "limit": limit,
+                "after_at": after[0] if after else None,
+                "after_id": after[1] if after else None,
+            },
+        )
+        .fetchall()
+    )
+
+
+MOST_COUNTED = 10_000  # pieces of work of one tenant on one queue, due and not yet due each
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """A tenant's work of one kind on one queue. `unknown`: sent, perhaps, and the answer is not known. `is_cut`: counted so far
+    and no further, the most urgent first."""
+
+    queue: str
+    kind: str
+    due: int
+    leased: int
+    waiting: int
+    waiting_for_lane: int
+    unknown: int
+    oldest_due_at: datetime | None
+    is_cut: bool
+
+
+def measure_tenant(conn: Connection[Any], tenant_id: UUID, queues: list[str]) -> list[Pile]:
+    """What a tenant has in the outbox, by queue and kind, at a cost that does not grow with it."""
+    return (
+        conn.cursor(row_factory=class_row(Pile))
+        .execute(
+            """
+            WITH due AS MATERIALIZED (
+                SELECT wanted.queue, piece.*
+                FROM unnest(%(queues)s::text[]) AS wanted (queue) CROSS JOIN LATERAL (
+                    SELECT outbox.source_kind, outbox.due_at, outbox.leased_until, outbox.attempt_open, outbox.waits_for
+                    FROM generate_series(1, 4) AS urgency (priority) CROSS JOIN LATERAL (
+                        SELECT *
+                        FROM outbox
+                        WHERE outbox.queue = wanted.queue AND outbox.tenant_id = %(tenant_id)s
+                          AND outbox.priority = urgency.priority::smallint AND outbox.due_at <= tocsin_now()
+                        ORDER BY outbox.due_at
+                        LIMIT %(most_counted)s
+                    ) AS outbox
+                    LIMIT %(most_counted)s
+                ) AS piece
+            ), later AS MATERIALIZED (
+                SELECT wanted.queue, piece.*
+                FROM unnest(%(queues)s::text[]) AS wanted (queue) CROSS JOIN LATERAL (
+                    SELECT outbox.source_kind, outbox.due_at, outbox.leased_until, outbox.attempt_open, outbox.waits_for
+                    FROM generate_series(1, 4) AS urgency (priority) CROSS JOIN LATERAL (
+                        SELECT *
+                        FROM outbox
+                        WHERE outbox.queue = wanted.queue AND outbox.tenant_id = %(tenant_id)s
+                          AND outbox.priority = urgency.priority::smallint AND outbox.due_at > tocsin_now()
+                        ORDER BY outbox.due_at
+                        LIMIT %(most_counted)s
+                    ) AS outbox
+                    LIMIT %(most_counted)s
+                ) AS piece
+            ), piece AS (
+                SELECT queue, source_kind, due_at, COALESCE(leased_until > tocsin_now(), false) AS is_leased, attempt_open,
+                       waits_for, due_at <= tocsin_now() AS is_due
+                FROM (SELECT * FROM due UNION ALL SELECT * FROM later) AS counted
+            )
+            SELECT queue, source_kind AS kind, count(*) FILTER (WHERE is_due AND NOT is_leased) AS due,
+                   count(*) FILTER (WHERE is_leased) AS leased,
+                   count(*) FILTER (WHERE NOT is_due AND NOT is_leased) AS waiting,
+                   count(*) FILTER (WHERE NOT is_due AND NOT is_leased AND waits_for IS NOT NULL) AS waiting_for_lane,
+                   count(*) FILTER (WHERE attempt_open AND NOT is_leased) AS unknown,
+                   min(due_at) FILTER (WHERE is_due AND NOT is_leased) AS oldest_due_at,
+                   (SELECT count(*) FROM due WHERE due.queue = piece.queue) >= %(most_counted)s
+                   OR (SELECT count(*) FROM later WHERE later.queue = piece.queue) >= %(most_counted)s AS is_cut
+            FROM piece
+            GROUP BY queue, source_kind
+            ORDER BY array_position(%(queues)s::text[], queue), source_kind
+            """,
+            {"tenant_id": tenant_id, "queues": queues, "most_counted": MOST_COUNTED},
+        )
+        .fetchall()
+    )
 
 
 def plan_now(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:

@@ -18,6 +18,7 @@ class Preference:
     quiet_hours_start: time | None
     quiet_hours_end: time | None
     timezone: str
+    created_at: datetime | None
     updated_at: datetime | None
 
 
@@ -26,7 +27,8 @@ def list_of(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, limit: int
         conn.cursor(row_factory=class_row(Preference))
         .execute(
             """
-            SELECT channel, notification_type, enabled, frequency_cap, quiet_hours_start, quiet_hours_end, timezone, updated_at
+            SELECT channel, notification_type, enabled, frequency_cap, quiet_hours_start, quiet_hours_end, timezone,
+                   created_at, updated_at
             FROM preferences
             WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s
             ORDER BY notification_type, channel
@@ -43,10 +45,30 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, no
         conn.cursor(row_factory=class_row(Preference))
         .execute(
             """
-            SELECT channel, notification_type, enabled, frequency_cap, quiet_hours_start, quiet_hours_end, timezone, updated_at
+            SELECT channel, notification_type, enabled, frequency_cap, quiet_hours_start, quiet_hours_end, timezone,
+                   created_at, updated_at
             FROM preferences
             WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND channel = %(channel)s
               AND notification_type = %(notification_type)s
+            """,
+            {"tenant_id": tenant_id, "user_id": user_id, "channel": channel, "notification_type": notification_type},
+        )
+        .fetchone()
+    )
+
+
+def lock(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> Preference | None:
+    """The rule as it is until this transaction changes it."""
+    return (
+        conn.cursor(row_factory=class_row(Preference))
+        .execute(
+            """
+            SELECT channel, notification_type, enabled, frequency_cap, quiet_hours_start, quiet_hours_end, timezone, created_at,
+                   updated_at
+            FROM preferences
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND channel = %(channel)s
+              AND notification_type = %(notification_type)s
+            FOR NO KEY UPDATE
             """,
             {"tenant_id": tenant_id, "user_id": user_id, "channel": channel, "notification_type": notification_type},
         )
@@ -87,7 +109,7 @@ def upsert(
                     quiet_hours_start = EXCLUDED.quiet_hours_start, quiet_hours_end = EXCLUDED.quiet_hours_end,
                     timezone = EXCLUDED.timezone, updated_at = tocsin_now()
             RETURNING channel, notification_type, enabled, frequency_cap, quiet_hours_start, quiet_hours_end, timezone,
-                      updated_at
+                      created_at, updated_at
             """,
             {
                 "preference_id": preference_id,

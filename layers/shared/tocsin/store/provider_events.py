@@ -120,18 +120,34 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
     )
 
 
-def delete_expired(conn: Connection[Any], *, age: timedelta, orphan_age: timedelta, limit: int) -> int:
+def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
     return conn.execute(
         """
         WITH expired AS (
             SELECT event_key FROM provider_events
-            WHERE received_at < tocsin_now() - %(orphan_age)s
-              AND (tenant_id IS NULL OR received_at < tocsin_now() - %(age)s)
+            WHERE received_at < tocsin_now() - %(age)s
             ORDER BY received_at
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED
         )
         DELETE FROM provider_events USING expired WHERE provider_events.event_key = expired.event_key
         """,
-        {"age": age, "orphan_age": orphan_age, "limit": limit},
+        {"age": age, "limit": limit},
+    ).rowcount
+
+
+def delete_orphans(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+    """Forget sooner what belonged to nothing of ours."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT event_key FROM provider_events
+            WHERE tenant_id IS NULL AND received_at < tocsin_now() - %(age)s
+            ORDER BY received_at
+            LIMIT %(limit)s
+            FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM provider_events USING expired WHERE provider_events.event_key = expired.event_key
+        """,
+        {"age": age, "limit": limit},
     ).rowcount

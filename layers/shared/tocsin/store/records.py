@@ -8,7 +8,7 @@ from uuid import UUID
 from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 
-from tocsin.store import routes
+from tocsin.store import dead_letters, routes
 
 _CHANNELS = ["email", "sms", "push", "in_app", "webhook"]
 
@@ -21,6 +21,15 @@ class Reservation:
     accepted_at: datetime
     is_expired: bool
     is_fresh: bool  # of this minute: its first nudge may not have been sent
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredRecord:
+    notification_id: UUID
+    tenant_id: UUID
+    accepted_at: datetime
+    routes: int
+    changed_at: datetime  # when anything about it was last changed: its routes, its letters
 
 
 def find_reservations(conn: Connection[Any], *, tenant_id: UUID, producer: str, keys: list[str]) -> Cursor[Reservation]:
@@ -56,7 +65,7 @@ def find(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[
             SELECT notification_id, notification_type, producer, mode, audience_kind, recipient_user_ids,
                    audience ->> 'scope' AS scope, payload_json,
                    idempotency_key, request_id, trace_id, template, channels, priority, thread_kind, thread_id,
-                   occurred_at, accepted_at, send_at, expires_at, cancelled_at
+                   occurred_at, accepted_at, send_at, expires_at, cancelled_at, updated_at
             FROM records
             WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
             """,
@@ -89,14 +98,22 @@ def _find_page(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
     """By the narrowest way there is; what was published (nearly all), or is unfinished in great number, is met soon anyway."""
     if wanted["recipient"] is not None:
         return routes.find_newest_to(conn, wanted)
+    if wanted["status"] == "dead_letter" and wanted["channel"] is None:
+        return _newest(wanted["limit"], routes.find_newest_ended(conn, wanted), dead_letters.find_newest_unplanned(conn, wanted))
     if wanted["status"] in ("dead_letter", "skipped", "cancelled"):
-        return routes.find_newest_ended(conn, wanted)
+        return _newest(wanted["limit"], routes.find_newest_ended(conn, wanted))
     if wanted["status"] in ("pending", "failed"):
         unfinished = routes.find_newest_unfinished(conn, wanted)
         return _find_newest(conn, wanted, is_near=True) if unfinished is None else unfinished
     if wanted["channel"] and not wanted["type"] and not wanted["producer"]:
         return routes.find_newest_by(conn, wanted)
     return _find_newest(conn, wanted, is_near=not wanted["channel"])
+
+
+def _newest(limit: int, *found: list[tuple[datetime, UUID]]) -> list[UUID]:
+    return [
+        notification_id for _, notification_id in sorted({place for places in found for place in places}, reverse=True)[:limit]
+    ]
 
 
 def _find_newest(conn: Connection[Any], wanted: dict[str, Any], *, is_near: bool) -> list[UUID]:
@@ -137,7 +154,12 @@ def _show(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[
             """
             SELECT notification_id, notification_type, producer, mode, audience_kind, audience ->> 'scope' AS scope, template,
                    priority, thread_kind,
-                   thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at,
+                   thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at, updated_at,
+                   EXISTS (
+                       SELECT FROM dead_letters AS letter
+                       WHERE letter.notification_id = records.notification_id AND letter.tenant_id = %(tenant_id)s
+                         AND letter.route_id IS NULL AND letter.source_kind IN ('plan', 'fanout')
+                         AND letter.resolution IS DISTINCT FROM 'replayed') AS is_dead,
                    (SELECT jsonb_object_agg(counted.status, counted.routes)
                     FROM (SELECT status, count(*) AS routes FROM routes
                           WHERE routes.notification_id = records.notification_id AND routes.tenant_id = %(tenant_id)s
@@ -184,41 +206,80 @@ def release_expired_keys(conn: Connection[Any], *, limit: int) -> int:
     ).rowcount
 
 
-def delete_expired(
-    conn: Connection[Any], *, age: timedelta, limit: int, only: UUID | None = None, except_for: list[UUID] | None = None
-) -> int:
-    """Forget old records with their routes, attempts and dead letters; never one that is unplanned, has a live route, or is
-    still to be told of."""
+def find_expired(conn: Connection[Any], *, age: timedelta, least: timedelta, limit: int) -> list[ExpiredRecord]:
+    """Old records; never one that is unplanned, has a live route, is still to be told of, or holds its idempotency key."""
+    return (
+        conn.cursor(row_factory=class_row(ExpiredRecord))
+        .execute(
+            """
+            SELECT old.notification_id, old.tenant_id, old.accepted_at, old.routes, old.changed_at
+            FROM tocsin_kept('records_days', %(age)s, %(least)s) AS kept
+            CROSS JOIN LATERAL (
+                SELECT records.notification_id, records.tenant_id, records.accepted_at, route.routes,
+                       GREATEST(records.updated_at, route.updated_at, letter.resolved_at) AS changed_at
+                FROM records
+                CROSS JOIN LATERAL (
+                    SELECT count(*) AS routes, max(updated_at) AS updated_at, bool_or(status IN ('pending', 'failed')) AS is_live
+                    FROM routes
+                    WHERE routes.notification_id = records.notification_id
+                ) AS route
+                CROSS JOIN LATERAL (
+                    SELECT max(resolved_at) AS resolved_at
+                    FROM dead_letters
+                    WHERE dead_letters.notification_id = records.notification_id
+                ) AS letter
+                WHERE records.tenant_id = kept.tenant_id AND records.accepted_at < tocsin_now() - kept.age
+                  AND NOT (records.holds_key AND records.idempotency_expires_at > tocsin_now())
+                  AND route.is_live IS NOT TRUE
+                  AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = records.notification_id)
+                  AND NOT EXISTS (
+                      SELECT FROM webhook_deliveries AS told
+                      WHERE told.notification_id = records.notification_id AND told.status = 'pending')
+                ORDER BY records.accepted_at
+                LIMIT %(limit)s
+            ) AS old
+            LIMIT %(limit)s
+            """,
+            {"age": age, "least": least, "limit": limit},
+        )
+        .fetchall()
+    )
+
+
+def delete_unchanged(conn: Connection[Any], expired: list[ExpiredRecord]) -> int:
+    """Forget these with their routes, attempts and dead letters, but for those about which anything has changed since then.
+
+    Whatever brings one to life again changes its routes, or gives it work. Of one that somebody holds just now, or a route of it,
+    nothing is touched: it stays for the next run."""
     return conn.execute(
         """
-        WITH candidate AS (
-            SELECT notification_id
-            FROM records
-            WHERE accepted_at < tocsin_now() - %(age)s
-              AND (%(only)s::uuid IS NULL OR tenant_id = %(only)s)
-              AND tenant_id <> ALL(%(except_for)s)
-              AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = records.notification_id)
+        WITH held AS MATERIALIZED (
+            SELECT notification_id, updated_at FROM records WHERE notification_id = ANY(%(ids)s) FOR UPDATE SKIP LOCKED
+        ), free_route AS MATERIALIZED (
+            SELECT notification_id, updated_at FROM routes WHERE notification_id = ANY(%(ids)s) FOR UPDATE SKIP LOCKED
+        ), route AS (
+            SELECT notification_id, count(*) AS routes, max(updated_at) AS updated_at FROM free_route GROUP BY notification_id
+        ), expired AS MATERIALIZED (
+            SELECT held.notification_id
+            FROM unnest(%(ids)s::uuid[], %(routes)s::bigint[], %(changed)s::timestamptz[])
+                AS found (notification_id, routes, changed_at)
+            JOIN held USING (notification_id)
+            LEFT JOIN route USING (notification_id)
+            WHERE found.routes = COALESCE(route.routes, 0)
+              AND found.changed_at >= GREATEST(held.updated_at, route.updated_at)
               AND NOT EXISTS (
-                  SELECT FROM routes
-                  WHERE routes.notification_id = records.notification_id AND routes.status IN ('pending', 'failed'))
+                  SELECT FROM dead_letters AS letter
+                  WHERE letter.notification_id = held.notification_id AND letter.resolved_at > found.changed_at)
+              AND NOT EXISTS (SELECT FROM outbox WHERE outbox.id = held.notification_id)
               AND NOT EXISTS (
                   SELECT FROM webhook_deliveries AS told
-                  WHERE told.notification_id = records.notification_id AND told.status = 'pending')
-            ORDER BY accepted_at
-            LIMIT %(limit)s
-            FOR UPDATE SKIP LOCKED
-        ), free_route AS (
-            SELECT routes.notification_id
-            FROM routes JOIN candidate USING (notification_id)
-            FOR UPDATE OF routes SKIP LOCKED
-        ), expired AS (
-            -- a record whose route someone holds just now stays for the next run
-            SELECT notification_id
-            FROM candidate
-            WHERE (SELECT count(*) FROM routes WHERE routes.notification_id = candidate.notification_id)
-                = (SELECT count(*) FROM free_route WHERE free_route.notification_id = candidate.notification_id)
+                  WHERE told.notification_id = held.notification_id AND told.status = 'pending')
         )
-        DELETE FROM records USING expired WHERE records.notification_id = expired.notification_id
+        DELETE FROM records WHERE notification_id = ANY(ARRAY(SELECT notification_id FROM expired))
         """,
-        {"age": age, "limit": limit, "only": only, "except_for": except_for or []},
+        {
+            "ids": [one.notification_id for one in expired],
+            "routes": [one.routes for one in expired],
+            "changed": [one.changed_at for one in expired],
+        },
     ).rowcount

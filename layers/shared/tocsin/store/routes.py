@@ -1,5 +1,6 @@
 """One row per recipient and channel, and how it ends."""
 
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -21,6 +22,22 @@ def count_by_status(conn: Connection[Any], tenant_id: UUID, notification_id: UUI
         {"tenant_id": tenant_id, "notification_id": notification_id},
     ).fetchall()
     return dict(rows)
+
+
+def count_since(conn: Connection[Any], tenant_id: UUID, *, window: timedelta, mode: str) -> list[tuple[str, str, str, int]]:
+    """What became of the routes of records that were accepted lately: channel, provider, status, how many."""
+    return conn.execute(
+        """
+        SELECT routes.channel, routes.provider, routes.status, count(*)
+        FROM records JOIN routes USING (notification_id)
+        WHERE records.tenant_id = %(tenant_id)s AND records.accepted_at >= tocsin_now() - %(window)s
+          AND records.mode = %(mode)s AND routes.tenant_id = %(tenant_id)s
+        GROUP BY routes.channel, routes.provider, routes.status
+        ORDER BY routes.channel, routes.provider, routes.status
+        """,
+        {"tenant_id": tenant_id, "window": window, "mode": mode},
+        prepare=False,  # a minute, or a day
+    ).fetchall()
 
 
 def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, limit: int) -> list[dict[str, Any]]:
@@ -89,8 +106,8 @@ def find_newest_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
     return [row[1] for row in rows]
 
 
-def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
-    """The same with such a route that ended unpublished. Each channel is a stretch of the index."""
+def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[tuple[datetime, UUID]]:
+    """The same with such a route that ended unpublished, with when they were accepted. Each channel is a stretch of the index."""
     rows = conn.execute(
         """
         SELECT DISTINCT newest.accepted_at, newest.notification_id
@@ -115,7 +132,7 @@ def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUI
         """,
         wanted,
     ).fetchall()
-    return [row[1] for row in rows]
+    return [(row[0], row[1]) for row in rows]
 
 
 _MOST_SORTED = 10_000

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from tocsin.foundation.due import Due
+from tocsin.foundation.text import one_line
 
 
 class Work(NamedTuple):
@@ -70,6 +71,8 @@ class Record(NamedTuple):
     thread_id: str | None
     ambiguous_policy: str | None
     is_transactional: bool
+    over_sending_limit: int | None  # of the type, with the window that it counts
+    over_sending_window_seconds: int | None
 
 
 class Route(NamedTuple):
@@ -236,6 +239,7 @@ class Page:
     tenant_id: UUID
     event_id: int
     after_user_id: UUID | None
+    past_expiry: bool = False  # replayed so
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +349,7 @@ class Settlement:
     error_classification: str = ""
     error_message: str = ""
     provider_code: str = ""  # what the provider calls the failure
+    provider_response: str = ""  # what it answered, in a line
     attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
@@ -370,6 +375,7 @@ class Settlement:
             "error_classification": self.error_classification,
             "error_message": self.error_message[:1000],
             "provider_code": self.provider_code[:200],
+            "provider_response": one_line(self.provider_response)[:500],
             "attempt_error": (self.attempt_error or self.error_message)[:1000],
             "ends": self.delay is None and self.due_at is None,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
@@ -391,7 +397,11 @@ class State:
     outbox_id: UUID
     now: datetime
     is_reserved: bool  # by an earlier try of the same delivery
+    is_in_hour: bool  # so an earlier try is among what the hour's, the day's or the guard's next reader counts
+    is_in_day: bool
+    is_in_guard: bool
     emails_this_hour: int
+    hourly_limit: int  # the tenant's own, or the installation's
     hour_is_full_until: datetime | None
     sent_today: int  # on the channel, or of the type on it, as the cap counts
     thread_told_at: datetime | None
@@ -399,6 +409,8 @@ class State:
     digest_outbox_id: UUID | None
     is_read: bool  # the thread's inbox row exists and is read
     payload: dict[str, object]  # the record's, as it is now
+    address_hash: bytes | None  # of what is guarded against over-sending
+    sent_to_address: int  # of the type, in the guard's window
 
 
 # The feedback register is a lattice: whatever order events come in, the highest rank stays.
@@ -426,3 +438,26 @@ class ProviderEvent:
     named: Named | None
     detail: str
     occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LetterStanding:
+    """A letter, and what has become of the things it is about. `in_doubt`: the message may have arrived all the same."""
+
+    id: UUID
+    source_kind: str
+    failure_classification: str
+    resolution: str | None
+    has_record: bool
+    is_cancelled: bool
+    is_expired: bool
+    is_dead_route: bool
+    has_recipient: bool
+    is_proven: bool
+    in_doubt: bool
+    has_event: bool
+    has_delivery: bool
+    has_active_hook: bool
+    has_trigger: bool
+    has_enabled_trigger: bool
+    is_under_way: bool

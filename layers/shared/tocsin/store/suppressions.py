@@ -61,13 +61,14 @@ def insert_or_strengthen(
 
 def insert_hash(
     conn: Connection[Any], *, suppression_id: UUID, tenant_id: UUID, channel: str, address_hash: bytes, notification_type: str
-) -> None:
-    """An unsubscribe by its token, which knows the address only by its hash."""
-    conn.execute(
+) -> bool:
+    """An unsubscribe by its token, which knows the address only by its hash. False: it stood before."""
+    inserted = conn.execute(
         """
         INSERT INTO suppressions (id, tenant_id, channel, address_hash, notification_type, reason)
         VALUES (%(suppression_id)s, %(tenant_id)s, %(channel)s, %(address_hash)s, %(notification_type)s, 'unsubscribe')
         ON CONFLICT (tenant_id, channel, address_hash, notification_type) DO NOTHING
+        RETURNING true
         """,
         {
             "suppression_id": suppression_id,
@@ -76,7 +77,8 @@ def insert_hash(
             "address_hash": address_hash,
             "notification_type": notification_type,
         },
-    )
+    ).fetchone()
+    return inserted is not None
 
 
 def list_page(
@@ -88,6 +90,19 @@ def list_page(
     limit: int,
     after: tuple[datetime, UUID] | None,
 ) -> list[Suppression]:
+    wanted = {
+        "tenant_id": tenant_id,
+        "channel": channel,
+        "channels": [channel] if channel else ["email", "sms"],
+        "address": address,
+        "after_at": after[0] if after else "infinity",
+        "after_id": after[1] if after else UUID(int=2**128 - 1),
+        "limit": limit,
+    }
+    return _list_newest(conn, wanted) if address is None else _list_of_address(conn, wanted)
+
+
+def _list_newest(conn: Connection[Any], wanted: dict[str, Any]) -> list[Suppression]:
     return (
         conn.cursor(row_factory=class_row(Suppression))
         .execute(
@@ -96,20 +111,34 @@ def list_page(
             FROM suppressions
             WHERE tenant_id = %(tenant_id)s
               AND (%(channel)s::text IS NULL OR channel = %(channel)s)
-              AND (%(address)s::text IS NULL OR address_hash = tocsin_address_hash(%(tenant_id)s, channel, %(address)s))
               AND (expires_at IS NULL OR expires_at > tocsin_now())
-              AND (%(after_at)s::timestamptz IS NULL OR (created_at, id) < (%(after_at)s, %(after_id)s))
+              AND (created_at, id) < (%(after_at)s, %(after_id)s)
             ORDER BY created_at DESC, id DESC
             LIMIT %(limit)s
             """,
-            {
-                "tenant_id": tenant_id,
-                "channel": channel,
-                "address": address,
-                "after_at": after[0] if after else None,
-                "after_id": after[1] if after else None,
-                "limit": limit,
-            },
+            wanted,
+        )
+        .fetchall()
+    )
+
+
+def _list_of_address(conn: Connection[Any], wanted: dict[str, Any]) -> list[Suppression]:
+    """By its hash, which is another one on each channel: one for everything at most, and one for each type."""
+    return (
+        conn.cursor(row_factory=class_row(Suppression))
+        .execute(
+            """
+            SELECT id, channel, address, notification_type, reason, source_notification_id, expires_at, created_at
+            FROM suppressions
+            WHERE tenant_id = %(tenant_id)s AND channel = ANY(%(channels)s)
+              AND address_hash = ANY(ARRAY[tocsin_address_hash(%(tenant_id)s, 'email', %(address)s),
+                                           tocsin_address_hash(%(tenant_id)s, 'sms', %(address)s)])
+              AND (expires_at IS NULL OR expires_at > tocsin_now())
+              AND (created_at, id) < (%(after_at)s, %(after_id)s)
+            ORDER BY created_at DESC, id DESC
+            LIMIT %(limit)s
+            """,
+            wanted,
         )
         .fetchall()
     )

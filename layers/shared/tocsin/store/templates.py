@@ -1,7 +1,7 @@
 """The words: immutable versions, of which the newest is active."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,7 @@ class TemplateRow:
     is_active: bool
     created_by: UUID | None
     created_at: datetime
+    updated_at: datetime  # when it was made, or taken out of use
 
 
 def insert_version(
@@ -67,7 +68,7 @@ def insert_version(
             FROM templates
             WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND channel = %(channel)s AND locale = %(locale)s
             RETURNING id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                      created_at
+                      created_at, updated_at
             """,
             key
             | {
@@ -89,26 +90,47 @@ def list_page(
     conn: Connection[Any], tenant_id: UUID, *, name: str | None, limit: int, after: tuple[datetime, UUID] | None
 ) -> list[TemplateRow]:
     """Newest first: the active versions of all names, or every version of one name."""
+    wanted = {
+        "tenant_id": tenant_id,
+        "name": name,
+        "after_at": after[0] if after else "infinity",
+        "after_id": after[1] if after else UUID(int=2**128 - 1),
+        "limit": limit,
+    }
+    return _list_active(conn, wanted) if name is None else _list_versions(conn, wanted)
+
+
+def _list_active(conn: Connection[Any], wanted: dict[str, Any]) -> list[TemplateRow]:
     return (
         conn.cursor(row_factory=class_row(TemplateRow))
         .execute(
             """
             SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                   created_at
+                   created_at, updated_at
             FROM templates
-            WHERE tenant_id = %(tenant_id)s
-              AND (CASE WHEN %(name)s::text IS NULL THEN is_active ELSE name = %(name)s END)
-              AND (%(after_at)s::timestamptz IS NULL OR (created_at, id) < (%(after_at)s, %(after_id)s))
+            WHERE tenant_id = %(tenant_id)s AND is_active AND (created_at, id) < (%(after_at)s, %(after_id)s)
             ORDER BY created_at DESC, id DESC
             LIMIT %(limit)s
             """,
-            {
-                "tenant_id": tenant_id,
-                "name": name,
-                "after_at": after[0] if after else None,
-                "after_id": after[1] if after else None,
-                "limit": limit,
-            },
+            wanted,
+        )
+        .fetchall()
+    )
+
+
+def _list_versions(conn: Connection[Any], wanted: dict[str, Any]) -> list[TemplateRow]:
+    return (
+        conn.cursor(row_factory=class_row(TemplateRow))
+        .execute(
+            """
+            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
+                   created_at, updated_at
+            FROM templates
+            WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND (created_at, id) < (%(after_at)s, %(after_id)s)
+            ORDER BY created_at DESC, id DESC
+            LIMIT %(limit)s
+            """,
+            wanted,
         )
         .fetchall()
     )
@@ -121,7 +143,7 @@ def find_active(conn: Connection[Any], names: list[tuple[UUID, str]], *, channel
         .execute(
             """
             SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                   created_at
+                   created_at, updated_at
             FROM templates
             JOIN jsonb_to_recordset(%(names)s) AS wanted (wanted_tenant uuid, wanted_name text)
                 ON templates.tenant_id = wanted_tenant AND templates.name = wanted_name
@@ -162,3 +184,25 @@ def deactivate(conn: Connection[Any], tenant_id: UUID, name: str) -> bool:
         {"tenant_id": tenant_id, "name": name},
     ).fetchone()
     return found is not None
+
+
+def delete_superseded(conn: Connection[Any], *, age: timedelta, records_age: timedelta, limit: int) -> int:
+    """Forget versions that another one followed so long ago, and not before every record of that time may be forgotten: what was
+    sent shows its words. What is still to be sent keeps the version it was planned with."""
+    return conn.execute(
+        """
+        WITH expired AS (
+            SELECT templates.id
+            FROM tocsin_kept('records_days', %(records_age)s, '0') AS kept
+            JOIN templates ON templates.tenant_id = kept.tenant_id
+            WHERE NOT templates.is_active AND templates.updated_at < tocsin_now() - GREATEST(%(age)s, kept.age)
+              AND NOT EXISTS (
+                  SELECT FROM outbox JOIN routes USING (notification_id, route_id)
+                  WHERE outbox.tenant_id = templates.tenant_id AND routes.template_id = templates.id)
+            LIMIT %(limit)s
+            FOR UPDATE OF templates SKIP LOCKED
+        )
+        DELETE FROM templates USING expired WHERE templates.id = expired.id
+        """,
+        {"age": age, "records_age": records_age, "limit": limit},
+    ).rowcount

@@ -10,6 +10,10 @@ from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 
+class UnknownUser(Exception):
+    """No user of this tenant has this id. Whoever asked makes the user known first."""
+
+
 @dataclass(frozen=True, slots=True)
 class User:
     id: UUID
@@ -84,6 +88,90 @@ def find(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | Non
     )
 
 
+def lock(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | None:
+    """The user as they are until this transaction changes them."""
+    return (
+        conn.cursor(row_factory=class_row(User))
+        .execute(
+            """
+            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            FROM users
+            WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s
+            FOR NO KEY UPDATE
+            """,
+            {"tenant_id": tenant_id, "external_id": external_id},
+        )
+        .fetchone()
+    )
+
+
+def external_ids(conn: Connection[Any], tenant_id: UUID, user_ids: list[UUID]) -> dict[UUID, str]:
+    """What the producer calls them; those who are gone are left out."""
+    rows = conn.execute(
+        "SELECT id, external_id FROM users WHERE tenant_id = %(tenant_id)s AND id = ANY(%(user_ids)s)",
+        {"tenant_id": tenant_id, "user_ids": user_ids},
+    ).fetchall()
+    return dict(rows)
+
+
+def upsert_all(conn: Connection[Any], tenant_id: UUID, people: list[dict[str, Any]]) -> dict[str, tuple[UUID, bool]]:
+    """Write these whole users, each once. By external id: their ids, and whether they are new.
+
+    In the order of their ids, so that two batches never wait for each other in a ring."""
+    rows = conn.execute(
+        """
+        INSERT INTO users (id, tenant_id, external_id, email, username, phone, locale, timezone, attributes)
+        SELECT tocsin_uuid7(), %(tenant_id)s, external_id, email, username, phone, locale, timezone, attributes
+        FROM jsonb_to_recordset(%(people)s) AS person (
+            external_id text, email text, username text, phone text, locale text, timezone text, attributes jsonb)
+        ORDER BY external_id
+        ON CONFLICT (tenant_id, external_id) DO UPDATE
+            SET email = EXCLUDED.email, username = EXCLUDED.username, phone = EXCLUDED.phone, locale = EXCLUDED.locale,
+                timezone = EXCLUDED.timezone, attributes = EXCLUDED.attributes, updated_at = tocsin_now()
+        RETURNING external_id, id, xmax = '0'
+        """,
+        {"tenant_id": tenant_id, "people": Jsonb(people)},
+    ).fetchall()
+    return {external_id: (user_id, is_new) for external_id, user_id, is_new in rows}
+
+
+def search(conn: Connection[Any], tenant_id: UUID, prefix: str, *, limit: int, before: UUID | None) -> list[User]:
+    """Newest first: whose external id, email, username or phone begins so. At most a thousand of each are looked at.
+
+    As a range, which an index finds; LIKE may not look into rows before row-level security has."""
+    return (
+        conn.cursor(row_factory=class_row(User))
+        .execute(
+            """
+            WITH found AS (
+                (SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id ~>=~ %(prefix)s
+                   AND external_id ~<~ %(beyond)s LIMIT 1000)
+                UNION
+                (SELECT id FROM users
+                 WHERE tenant_id = %(tenant_id)s AND email_key ~>=~ lower(%(prefix)s)
+                   AND email_key ~<~ lower(%(beyond)s) LIMIT 1000)
+                UNION
+                (SELECT id FROM users
+                 WHERE tenant_id = %(tenant_id)s AND username ~>=~ %(prefix)s
+                   AND username ~<~ %(beyond)s LIMIT 1000)
+                UNION
+                (SELECT id FROM users
+                 WHERE tenant_id = %(tenant_id)s AND phone ~>=~ %(prefix)s
+                   AND phone ~<~ %(beyond)s LIMIT 1000)
+            )
+            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            FROM users
+            WHERE tenant_id = %(tenant_id)s AND id = ANY(ARRAY(SELECT found.id FROM found))
+              AND (%(before)s::uuid IS NULL OR id < %(before)s)
+            ORDER BY id DESC
+            LIMIT %(limit)s
+            """,
+            {"tenant_id": tenant_id, "prefix": prefix, "beyond": prefix + "\U0010ffff", "before": before, "limit": limit},
+        )
+        .fetchall()
+    )
+
+
 def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, before: UUID | None) -> list[User]:
     """Newest first: the ids are time-ordered."""
     return (
@@ -92,11 +180,11 @@ def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, before: UUI
             """
             SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
             FROM users
-            WHERE tenant_id = %(tenant_id)s AND (%(before)s::uuid IS NULL OR id < %(before)s)
+            WHERE tenant_id = %(tenant_id)s AND id < %(before)s
             ORDER BY id DESC
             LIMIT %(limit)s
             """,
-            {"tenant_id": tenant_id, "before": before, "limit": limit},
+            {"tenant_id": tenant_id, "before": before or UUID(int=2**128 - 1), "limit": limit},
         )
         .fetchall()
     )

@@ -23,13 +23,29 @@ def list_page(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, limit: i
             """
             SELECT scope, level, updated_at
             FROM watches
-            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND (%(after)s::text IS NULL OR scope > %(after)s)
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND scope > %(after)s
             ORDER BY scope
             LIMIT %(limit)s
             """,
-            {"tenant_id": tenant_id, "user_id": user_id, "limit": limit, "after": after},
+            {"tenant_id": tenant_id, "user_id": user_id, "limit": limit, "after": after or ""},
         )
         .fetchall()
+    )
+
+
+def lock(conn: Connection[Any], tenant_id: UUID, user_id: UUID, scope: str) -> Watch | None:
+    """The watch as it is until this transaction changes it."""
+    return (
+        conn.cursor(row_factory=class_row(Watch))
+        .execute(
+            """
+            SELECT scope, level, updated_at FROM watches
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND scope = %(scope)s
+            FOR NO KEY UPDATE
+            """,
+            {"tenant_id": tenant_id, "user_id": user_id, "scope": scope},
+        )
+        .fetchone()
     )
 
 

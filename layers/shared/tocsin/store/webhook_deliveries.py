@@ -90,18 +90,25 @@ def find(conn: Connection[Any], tenant_id: UUID, delivery_id: UUID) -> WebhookDe
     )
 
 
-def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
+def delete_expired(conn: Connection[Any], *, age: timedelta, least: timedelta, limit: int) -> int:
     """What is still to be delivered is never forgotten."""
     return conn.execute(
         """
         WITH expired AS (
-            SELECT id FROM webhook_deliveries
-            WHERE created_at < tocsin_now() - %(age)s AND status <> 'pending'
-            ORDER BY created_at
+            SELECT old.id
+            FROM tocsin_kept('webhook_deliveries_days', %(age)s, %(least)s) AS kept
+            CROSS JOIN LATERAL (
+                SELECT webhook_deliveries.id FROM webhook_deliveries
+                WHERE webhook_deliveries.tenant_id = kept.tenant_id
+                  AND webhook_deliveries.created_at < tocsin_now() - kept.age
+                  AND webhook_deliveries.status <> 'pending'
+                ORDER BY webhook_deliveries.created_at
+                LIMIT %(limit)s
+                FOR UPDATE SKIP LOCKED
+            ) AS old
             LIMIT %(limit)s
-            FOR UPDATE SKIP LOCKED
         )
         DELETE FROM webhook_deliveries USING expired WHERE webhook_deliveries.id = expired.id
         """,
-        {"age": age, "limit": limit},
+        {"age": age, "least": least, "limit": limit},
     ).rowcount

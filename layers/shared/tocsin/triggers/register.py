@@ -125,9 +125,7 @@ def change(
         sharing = statements.update(conn, actor.tenant_id, changed)
         new = triggers.find(conn, actor.tenant_id, trigger_id)
         assert new is not None  # noqa: S101 - it is locked
-        before, after = _audited(old), _audited(new)
-        differ = [name for name in after if after[name] != before[name]]
-        said: dict[str, Any] = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
+        said = audit.difference(_audited(old), _audited(new))
         said |= {"handler_fields": sorted(handler)} if handler else {}
         audit.record(conn, actor, "update", "trigger", str(trigger_id), said)
         for other_id in sharing:

@@ -1,1 +1,1 @@
-"""The installation itself: schema, first keys, forgetting."""
+"""The installation itself: schema, first keys, counting, the books, forgetting, what is wrong with it."""

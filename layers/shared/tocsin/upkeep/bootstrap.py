@@ -5,9 +5,13 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.access import key_format
-from tocsin.foundation.ids import uuid7
-from tocsin.store import api_keys, tenants
+from tocsin.access import issue_key
+from tocsin.access.audit import Actor
+from tocsin.access.issue_key import Rights
+from tocsin.foundation.database import worker_transaction
+from tocsin.store import tenants
+
+DEPLOYMENT = "deployment"
 
 
 def make_tenant(conn: Connection[Any], tenant_id: UUID, name: str = "default") -> None:
@@ -16,19 +20,6 @@ def make_tenant(conn: Connection[Any], tenant_id: UUID, name: str = "default") -
 
 def make_key(conn: Connection[Any], *, tenant_id: UUID, name: str, producer: str, scopes: list[str], mode: str = "live") -> str:
     """A new key, in clear: show it once, keep it nowhere. Needs a connection that sees every tenant."""
-    key_id = uuid7()
-    minted = key_format.mint(key_id, mode)
-    api_keys.insert(
-        conn,
-        key_id=key_id,
-        tenant_id=tenant_id,
-        producer=producer,
-        name=name,
-        mode=mode,
-        key_prefix=minted.prefix,
-        key_hash=minted.hash,
-        scopes=scopes,
-        rate_limit=None,
-        expires_at=None,
-    )
-    return minted.plain
+    with worker_transaction(conn):
+        issued = issue_key.issue_within(conn, Actor(tenant_id, DEPLOYMENT), Rights(name, producer, scopes, mode))
+    return issued.plain

@@ -19,6 +19,7 @@ from tocsin.store import migrations
 PATIENCE = timedelta(minutes=5)  # how long one run waits for another: half of what the function has
 _LOOK_EVERY = 0.5  # seconds
 _TELL_EVERY = 10.0  # seconds
+_LOCK_PAUSES = (0.5, 1, 2, 4, 8, 15, 15, 15, 15, 15, 15, 15)  # seconds between tries to get a lock: two minutes in all
 _CROSSED = (errors.InternalError_, errors.UniqueViolation, errors.DuplicateObject)
 _MOST_CROSSINGS = 200
 
@@ -41,10 +42,7 @@ def roll_back(database_url: str, folder: Path, *, count: int | None = None) -> l
         tool, known = _tool(conn), _read(folder)
         chosen = list(tool.to_rollback(known))[:count]
         for one in chosen:
-            with tool.transaction() if one.use_transactions else nullcontext():
-                one.process_steps(tool, "rollback")
-                tool.log_migration(one, "rollback")
-                tool.unmark_one(one, log=False)
+            _step(conn, tool, one, "rollback")
         return [one.id for one in chosen]
 
 
@@ -59,15 +57,13 @@ def alone(database_url: str) -> Iterator[Connection[Any]]:
 
 
 def bring_up_to_date(conn: Connection[Any], folder: Path) -> list[str]:
-    """Roles and schema. A migration and the note that it was made are one transaction: a run may be killed at any point."""
+    """Roles and schema. A migration and the note that it was made are one transaction: a run may be killed at any point. One that
+    builds indexes beside running traffic cannot be one; it says IF NOT EXISTS throughout, and begins again."""
     _despite_other_databases(lambda: conn.execute((folder / "setup" / "roles.sql").read_bytes()))
     tool = _tool(conn)
     pending = list(tool.to_apply(_read(folder)))
     for one in pending:
-        with tool.transaction() if one.use_transactions else nullcontext():
-            one.process_steps(tool, "apply")
-            tool.log_migration(one, "apply")
-            tool.mark_one(one, log=False)
+        _step(conn, tool, one, "apply")
     return [one.id for one in pending]
 
 
@@ -81,6 +77,37 @@ def act_as_worker(conn: Connection[Any]) -> None:
     """From here on this connection sees every tenant, as dispatch does."""
     _despite_other_databases(lambda: conn.execute("GRANT tocsin_worker TO CURRENT_USER"))
     conn.execute("SET ROLE tocsin_worker")
+
+
+def _step(conn: Connection[Any], tool: Any, one: Any, direction: str) -> None:
+    """Make or undo one migration while the service goes on. Whoever waits for a lock on a table holds up all who come after, so a
+    migration gives up before they do, lets them pass, and tries again."""
+    for pause in (*_LOCK_PAUSES, None):
+        try:
+            if one.use_transactions:
+                with tool.transaction():
+                    migrations.give_up_locks_soon(conn)
+                    _process(tool, one, direction)
+            else:
+                for index in migrations.unfinished_indexes(conn):
+                    log.info("dropping an index that was never finished", extra={"index": index})
+                    conn.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(index)))
+                _process(tool, one, direction)
+            return
+        except errors.LockNotAvailable:
+            if pause is None:
+                raise
+            log.info("a table is in use; trying again", extra={"migration": one.id, "pause_seconds": pause})
+            time.sleep(pause * random.uniform(0.75, 1.25))  # noqa: S311 - spreads rivals, guards nothing
+
+
+def _process(tool: Any, one: Any, direction: str) -> None:
+    one.process_steps(tool, direction)
+    tool.log_migration(one, direction)
+    if direction == "apply":
+        tool.mark_one(one, log=False)
+    else:
+        tool.unmark_one(one, log=False)
 
 
 def _take_turn(conn: Connection[Any]) -> None:

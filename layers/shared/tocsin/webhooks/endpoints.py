@@ -117,6 +117,6 @@ def _record(conn: Connection[Any], name: str, outcomes: list[EndpointOutcome]) -
         breaks_after=BREAKS_AFTER,
         pause=BREAK,
         longest=LONGEST_BREAK,
-        tenant_id=outcomes[0].candidate.work.tenant_id,
+        owner=outcomes[0].candidate.work.tenant_id,
     )
     return None

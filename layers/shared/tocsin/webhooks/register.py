@@ -15,6 +15,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.store import admin_system_events, webhooks
+from tocsin.store.flow.open_lane import open_lane
 from tocsin.store.webhooks import Webhook
 from tocsin.webhooks import signing_secrets
 
@@ -95,12 +96,9 @@ def change(conn: Connection[Any], actor: Actor, webhook_id: UUID, wanted: Webhoo
         row = webhooks.update(conn, actor.tenant_id, webhook_id, **asdict(wanted)) if old else None
         if old is None or row is None:
             return None
-        before, after = _audited(old), _audited(row)
-        differ = [name for name in after if after[name] != before[name]]
-        said = {"old": {name: before[name] for name in differ}, "new": {name: after[name] for name in differ}}
-        audit.record(conn, actor, "update", "webhook", str(row.id), said)
         if wanted.is_active:
             _resolve(conn, actor.tenant_id, webhook_id)
+        audit.record(conn, actor, "update", "webhook", str(row.id), audit.difference(_audited(old), _audited(row)))
     return row
 
 
@@ -112,7 +110,7 @@ def rotate_secret(conn: Connection[Any], actor: Actor, webhook_id: UUID) -> tupl
         row = webhooks.rotate_secret(conn, actor.tenant_id, webhook_id, secret=sealed, overlap=OVERLAP)
         if row is None:
             return None
-        audit.record(conn, actor, "rotate", "webhook", str(row.id), {})
+        audit.record(conn, actor, "rotate", "webhook", str(row.id), {"new": {"secret": audit.MASK}})
     return row, secret
 
 
@@ -123,6 +121,7 @@ def remove(conn: Connection[Any], actor: Actor, webhook_id: UUID) -> bool:
         if old is None:
             return False
         webhooks.delete(conn, actor.tenant_id, webhook_id)
+        open_lane(conn, f"webhook:{webhook_id}", actor.tenant_id, opened_by=None, reason="The webhook was removed.")
         _resolve(conn, actor.tenant_id, webhook_id)
         audit.record(conn, actor, "delete", "webhook", str(webhook_id), {"old": _audited(old)})
     return True

@@ -44,7 +44,8 @@ def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> l
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, queue, priority, payload,
                 final_attempt_count, max_attempts, retry_backoff, retry_base_ms, principal_id, trigger_depth, trigger_id,
-                handler_id, first_attempt_at, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at)
+                handler_id, first_attempt_at, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at,
+                notification_type, template_id, accepted_at)
             SELECT tocsin_uuid7(), ended.tenant_id, ended.source_kind, ended.id,
                    COALESCE(ended.notification_id, delivery.notification_id), routes.route_id, ended.generation, ended.queue,
                    ended.priority, CASE WHEN delivery.id IS NULL THEN ended.payload
@@ -52,11 +53,16 @@ def bury(conn: Connection[Any], buried: list[Buried], *, lease_token: UUID) -> l
                    GREATEST(ended.attempt_count, ended.claim_count - 1), ended.max_attempts, ended.retry_backoff,
                    ended.retry_base_ms, ended.principal_id, ended.trigger_depth, ended.trigger_id, triggers.handler_id,
                    ended.first_claimed_at, tocsin_now(),
-                   ended.classification, ended.message, ended.hint, tocsin_now()
+                   ended.classification, ended.message, ended.hint, tocsin_now(),
+                   COALESCE(records.notification_type, event.type, ''), routes.template_id, records.accepted_at
             FROM ended
             LEFT JOIN routes ON routes.notification_id = ended.notification_id AND routes.route_id = ended.route_id
             LEFT JOIN triggers ON triggers.id = ended.trigger_id AND triggers.tenant_id = ended.tenant_id
             LEFT JOIN webhook_deliveries AS delivery ON delivery.id = ended.id AND ended.source_kind = 'webhook'
+            LEFT JOIN records ON records.tenant_id = ended.tenant_id
+                AND records.notification_id = COALESCE(ended.notification_id, delivery.notification_id)
+            LEFT JOIN domain_events AS event ON event.tenant_id = ended.tenant_id
+                AND event.notification_id = ended.notification_id AND ended.source_kind = 'fanout'
             WHERE ended.dead_letter_id IS NULL
         )
         SELECT id FROM ended

@@ -18,20 +18,21 @@ def count_failures(
     breaks_after: int,
     pause: timedelta,
     longest: timedelta,
-    tenant_id: UUID | None = None,
+    owner: UUID | None,
 ) -> None:
-    """Count failures in a row. From the limit on the lane is broken for a pause that doubles; the operator is told once: the
-    tenant's own, where the lane leads to an endpoint of a tenant."""
+    """Count failures in a row. From the limit on the lane is broken for a pause that doubles; whoever the
+    lane belongs to is told once: a tenant, or the installation."""
     conn.execute(
         """
         WITH counted AS (
-            INSERT INTO lanes (lane, state, trouble, reason, resume_at, strikes, failures, timed_out, updated_at)
-            VALUES (%(lane)s, CASE WHEN %(failures)s >= %(breaks_after)s THEN 'broken' ELSE 'failing' END, 'failures',
+            INSERT INTO lanes (
+                lane, tenant_id, state, trouble, reason, resume_at, strikes, failures, timed_out, updated_at)
+            VALUES (%(lane)s, %(owner)s, CASE WHEN %(failures)s >= %(breaks_after)s THEN 'broken' ELSE 'failing' END, 'failures',
                     CASE WHEN %(timed_out)s THEN 'time-outs in a row' ELSE 'failures in a row' END,
                     tocsin_now() + CASE WHEN %(failures)s >= %(breaks_after)s THEN %(pause)s ELSE interval '0' END,
                     1, %(failures)s, %(timed_out)s, tocsin_now())
             ON CONFLICT (lane) DO UPDATE
-                SET failures = lanes.failures + EXCLUDED.failures, timed_out = EXCLUDED.timed_out,
+                SET tenant_id = EXCLUDED.tenant_id, failures = lanes.failures + EXCLUDED.failures, timed_out = EXCLUDED.timed_out,
                     state = CASE WHEN lanes.failures + EXCLUDED.failures >= %(breaks_after)s THEN 'broken' ELSE 'failing' END,
                     trouble = EXCLUDED.trouble, reason = EXCLUDED.reason, updated_at = EXCLUDED.updated_at,
                     strikes = CASE WHEN lanes.state = 'broken' THEN LEAST(lanes.strikes + 1, 20) ELSE 1 END,
@@ -44,10 +45,10 @@ def count_failures(
             RETURNING lane, state, failures
         )
         INSERT INTO admin_system_events (event_type, severity, subject, tenant_id, description, details)
-        SELECT 'breaker_opened', 'high', lane, %(tenant_id)s,
-               CASE WHEN %(tenant_id)s::uuid IS NULL
-                   THEN 'Sending on ' || lane || ' keeps failing; other ways are used where there are any'
-                   ELSE 'Calls to ' || lane || ' keep failing; it is tried now and then until it answers' END,
+        SELECT 'breaker_opened', 'high', lane, %(owner)s,
+               CASE WHEN lane LIKE 'webhook:%%' OR lane LIKE 'handler:%%'
+                   THEN 'Calls to ' || lane || ' keep failing; it is tried now and then until it answers'
+                   ELSE 'Sending on ' || lane || ' keeps failing; other ways are used where there are any' END,
                jsonb_build_object('lane', lane, 'failures', failures)
         FROM counted
         WHERE state = 'broken'
@@ -60,7 +61,7 @@ def count_failures(
             "breaks_after": breaks_after,
             "pause": pause,
             "longest": longest,
-            "tenant_id": tenant_id,
+            "owner": owner,
         },
     )
 

@@ -50,6 +50,8 @@ def claim(
               AND (leased_until IS NULL OR leased_until <= tocsin_now())
               AND ((claim_count > 0) = %(suspects)s) IS NOT FALSE
               AND (source_kind = ANY(%(only)s)) IS NOT FALSE AND (source_kind = ANY(%(but)s)) IS NOT TRUE
+              -- what a suspended tenant has waits as it is
+              AND tenant_id <> ALL(ARRAY(SELECT tenants.id FROM tenants WHERE tenants.status <> 'active'))
             ORDER BY due_at
             LIMIT %(limit)s
             FOR UPDATE SKIP LOCKED
@@ -92,15 +94,19 @@ def load_plans(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> 
 
 
 def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> Cursor[LoadedDelivery]:
-    """What the deliveries among these that are under this lease are about, and to whom."""
+    """What the deliveries among these that are under this lease are about, and to whom. One that was replayed past its expiry has
+    none any more; others of its record still do."""
     return conn.cursor(row_factory=args_row(_delivery)).execute(
         """
         SELECT outbox.id,
                -- record
                records.notification_id, records.notification_type, records.mode, records.audience_kind,
-               records.payload_json AS payload, records.expires_at, records.cancelled_at, records.priority,
+               records.payload_json AS payload,
+               CASE WHEN outbox.payload -> 'past_expiry' IS NULL THEN records.expires_at END AS expires_at,
+               records.cancelled_at, records.priority,
                records.thread_kind, records.thread_id, kind.ambiguous_policy,
                COALESCE(kind.transactional, true) AS is_transactional,
+               kind.over_sending_limit, kind.over_sending_window_seconds,
                -- route
                routes.route_id, routes.channel, routes.status, routes.user_id, routes.audience_reason,
                routes.resolved_email AS email, routes.resolved_phone AS phone, routes.duplicate_suspected,
@@ -191,8 +197,8 @@ def _plan(outbox_id: UUID, *columns: Any) -> LoadedPlan:
 
 
 def _delivery(outbox_id: UUID, *columns: Any) -> LoadedDelivery:
-    record, route, device = columns[:12], columns[12:21], columns[21:26]
-    wishes, template, attempt = columns[26:33], columns[33:40], columns[40:]
+    record, route, device = columns[:14], columns[14:23], columns[23:28]
+    wishes, template, attempt = columns[28:35], columns[35:42], columns[42:]
     return (
         outbox_id,
         Record(*record),

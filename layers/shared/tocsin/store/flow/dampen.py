@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg import Connection
@@ -27,16 +27,48 @@ class Holding:
     opens_at: datetime | None
 
 
+class CountedDelivery(NamedTuple):
+    """A delivery with the day that its recipient's cap counts and the window that its address's guard counts."""
+
+    delivery: Delivery
+    day_start: datetime | None
+    day_end: datetime | None
+    guard_window: timedelta | None
+
+
+def lock_addresses(conn: Connection[Any], guarded: list[Delivery]) -> None:
+    """Until the end of the transaction nobody else decides what these addresses get of these types. In one order."""
+    conn.execute(
+        """
+        SELECT pg_advisory_xact_lock(key)
+        FROM (
+            SELECT DISTINCT hashtextextended(encode(tocsin_address_hash(routes.tenant_id, routes.channel,
+                CASE routes.channel WHEN 'email' THEN routes.resolved_email ELSE routes.resolved_phone END), 'hex')
+                || wanted.notification_type, 0) AS key
+            FROM unnest(%(notifications)s::uuid[], %(routes)s::text[], %(types)s::text[])
+                AS wanted (notification_id, route_id, notification_type)
+            JOIN routes USING (notification_id, route_id)
+            ORDER BY key
+        ) AS address
+        """,
+        {
+            "notifications": [one.record.notification_id for one in guarded],
+            "routes": [one.route.route_id for one in guarded],
+            "types": [one.record.notification_type for one in guarded],
+        },
+    )
+
+
 def read_states(
     conn: Connection[Any],
-    wanted: list[tuple[Delivery, datetime | None, datetime | None]],
+    wanted: list[CountedDelivery],
     *,
     lease_token: UUID,
     thread_window: timedelta,
     hour: timedelta,
     hourly_limit: int,
 ) -> list[State]:
-    """What the log knows for each delivery (with the day its cap counts) that is still under our lease, oldest first."""
+    """What the log knows for each delivery that is still under our lease, oldest first."""
     return (
         conn.cursor(row_factory=class_row(State))
         .execute(
@@ -46,23 +78,33 @@ def read_states(
                 FROM jsonb_to_recordset(%(wanted)s) AS wanted (
                     outbox_id uuid, tenant_id uuid, user_id uuid, notification_id uuid, route_id text, generation smallint,
                     channel text, notification_type text, thread_kind text, thread_id text, cap_is_of_type boolean,
-                    day_start timestamptz, day_end timestamptz, is_digest boolean)
+                    day_start timestamptz, day_end timestamptz, is_digest boolean, guard_seconds float8)
             )
             SELECT wanted.outbox_id, tocsin_now() AS now,
                    -- a reservation of another window or another day is none: others may have been told since
                    COALESCE(own.sent_at > tocsin_now() - %(thread_window)s
-                            AND own.sent_at >= COALESCE(wanted.day_start, own.sent_at), false) AS is_reserved,
-                   COALESCE(hour.emails, 0) AS emails_this_hour,
-                   CASE WHEN hour.emails = %(hourly_limit)s THEN hour.oldest + %(hour)s END AS hour_is_full_until,
+                            AND own.sent_at >= COALESCE(wanted.day_start, own.sent_at)
+                            AND (own.sent_at > tocsin_now() - wanted.guard_seconds * interval '1 second') IS NOT FALSE,
+                            false) AS is_reserved,
+                   COALESCE(own.sent_at > tocsin_now() - %(hour)s, false) AS is_in_hour,
+                   COALESCE(own.sent_at >= wanted.day_start, false) AS is_in_day,
+                   COALESCE(own.sent_at > tocsin_now() - wanted.guard_seconds * interval '1 second', false) AS is_in_guard,
+                   COALESCE(hour.emails, 0) AS emails_this_hour, allowed.hourly_limit,
+                   CASE WHEN hour.emails = allowed.hourly_limit THEN hour.oldest + %(hour)s END AS hour_is_full_until,
                    COALESCE(today.sent, 0) AS sent_today, thread.sent_at AS thread_told_at,
                    digest.notification_id AS digest_id, digest.outbox_id AS digest_outbox_id,
-                   COALESCE(NOT inbox.unread, false) AS is_read, records.payload_json AS payload
+                   COALESCE(NOT inbox.unread, false) AS is_read, records.payload_json AS payload,
+                   guarded.address_hash, COALESCE(told.sent, 0) AS sent_to_address
             FROM wanted
             JOIN outbox ON outbox.id = wanted.outbox_id AND outbox.lease_token = %(lease_token)s
             JOIN records ON records.notification_id = wanted.notification_id
             LEFT JOIN notification_email_log AS own
                 ON own.notification_id = wanted.notification_id AND own.route_id = wanted.route_id
                 AND own.generation = wanted.generation
+            CROSS JOIN LATERAL (
+                SELECT COALESCE((SELECT tocsin_cap(tenants.settings, 'emails_per_user_per_hour')
+                                 FROM tenants WHERE tenants.id = wanted.tenant_id), %(hourly_limit)s) AS hourly_limit
+            ) AS allowed
             LEFT JOIN LATERAL (
                 SELECT count(*) AS emails, min(recent.sent_at) AS oldest
                 FROM (
@@ -72,7 +114,7 @@ def read_states(
                       AND log.channel = 'email' AND log.sent_at > tocsin_now() - %(hour)s
                       AND log.id IS DISTINCT FROM own.id
                     ORDER BY log.sent_at DESC
-                    LIMIT %(hourly_limit)s
+                    LIMIT allowed.hourly_limit
                 ) AS recent
             ) AS hour ON wanted.channel = 'email'
             LEFT JOIN LATERAL (
@@ -99,6 +141,20 @@ def read_states(
                 WHERE digests.tenant_id = wanted.tenant_id AND digests.user_id = wanted.user_id
                   AND digests.thread_kind = wanted.thread_kind AND digests.thread_id = wanted.thread_id
             ) AS digest ON wanted.thread_id IS NOT NULL
+            LEFT JOIN LATERAL (
+                SELECT tocsin_address_hash(routes.tenant_id, routes.channel,
+                    CASE routes.channel WHEN 'email' THEN routes.resolved_email ELSE routes.resolved_phone END) AS address_hash
+                FROM routes
+                WHERE routes.notification_id = wanted.notification_id AND routes.route_id = wanted.route_id
+            ) AS guarded ON wanted.guard_seconds IS NOT NULL
+            LEFT JOIN LATERAL (
+                SELECT count(*) AS sent
+                FROM notification_email_log AS log
+                WHERE log.tenant_id = wanted.tenant_id AND log.address_hash = guarded.address_hash
+                  AND log.notification_type = wanted.notification_type
+                  AND log.sent_at > tocsin_now() - wanted.guard_seconds * interval '1 second'
+                  AND log.id IS DISTINCT FROM own.id
+            ) AS told ON wanted.guard_seconds IS NOT NULL
             LEFT JOIN notifications AS inbox
                 ON wanted.is_digest AND inbox.tenant_id = wanted.tenant_id AND inbox.user_id = wanted.user_id
                 AND inbox.thread_kind = wanted.thread_kind AND inbox.thread_id = wanted.thread_id
@@ -206,11 +262,12 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
     )
 
 
-def _wanted(one: Delivery, day_start: datetime | None, day_end: datetime | None) -> dict[str, Any]:
+def _wanted(one: Delivery, day_start: datetime | None, day_end: datetime | None, guard: timedelta | None) -> dict[str, Any]:
     return notification_email_log.entry(one) | {
         "outbox_id": str(one.work.id),
         "cap_is_of_type": one.wishes.cap_is_of_type,
         "day_start": day_start.isoformat() if day_start else None,
         "day_end": day_end.isoformat() if day_end else None,
         "is_digest": one.record.audience_kind == "digest",
+        "guard_seconds": guard.total_seconds() if guard else None,
     }

@@ -57,11 +57,13 @@ def fan_out(
     lease: timedelta = timedelta(0),
     page_of: UUID | None = None,
     after_user_id: UUID | None = None,
+    past_expiry: bool = False,
 ) -> FanOutStep:
     """Tell everyone who cares, and move on: inbox rows, subscriptions, records, routes and work in one statement.
 
     At the cursor, an event with `most` recipients or more tells nobody yet: it becomes work of its own, and the cursor goes on.
-    As that work (`page_of`), the next `most` recipients of the one event are told; its row remembers the last of them.
+    As that work (`page_of`), the next `most` recipients of the one event are told; its row remembers the last of them. Where
+    it was replayed past its expiry, it has none.
     `events` are in order, numbered by `place` from 1, and can be told together. Of one that another of its thread follows,
     `newcomers` are those who join by it, as far as they were known: if there are more by now, what comes after it is left."""
     rows = conn.execute(
@@ -91,7 +93,8 @@ def fan_out(
             SELECT given.*, tocsin_event_named(given.data) AS named, tocsin_inbox_summary(given.data) AS summary,
                    routing.rules, routing.overrides, routing.subscribe_actor,
                    kind.template, COALESCE(kind.priority, 'normal') AS priority,
-                   given.recorded_at + kind.expires_after_seconds * interval '1 second' AS expires_at
+                   CASE WHEN NOT %(past_expiry)s
+                       THEN given.recorded_at + kind.expires_after_seconds * interval '1 second' END AS expires_at
             FROM given
             LEFT JOIN routing USING (tenant_id, type)
             LEFT JOIN notification_types AS kind ON kind.tenant_id = given.tenant_id AND kind.name = given.type
@@ -185,17 +188,23 @@ def fan_out(
                     (kind, reason, scope, title, message, summary, source_event_id, source_notification_id,
                      last_actor_user_id, expires_at, told_at) = (
                         SELECT EXCLUDED.kind, EXCLUDED.reason, EXCLUDED.scope, EXCLUDED.title, EXCLUDED.message,
-                               EXCLUDED.summary, EXCLUDED.source_event_id, EXCLUDED.source_notification_id,
-                               EXCLUDED.last_actor_user_id, EXCLUDED.expires_at, EXCLUDED.told_at
+                               EXCLUDED.summary, COALESCE(EXCLUDED.source_event_id, notifications.source_event_id),
+                               EXCLUDED.source_notification_id, EXCLUDED.last_actor_user_id, EXCLUDED.expires_at,
+                               EXCLUDED.told_at
                         WHERE tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
-                                              notifications.source_event_id)
+                                              CASE WHEN notifications.source_notification_id IS NULL
+                                                   THEN notifications.source_event_id END)
                         UNION ALL
+                        -- whose words stay; where they are an intent's, the last event is remembered beside it
                         SELECT notifications.kind, notifications.reason, notifications.scope, notifications.title,
-                               notifications.message, notifications.summary, notifications.source_event_id,
+                               notifications.message, notifications.summary,
+                               CASE WHEN notifications.source_notification_id IS NULL THEN notifications.source_event_id
+                                    ELSE GREATEST(notifications.source_event_id, EXCLUDED.source_event_id) END,
                                notifications.source_notification_id, notifications.last_actor_user_id,
                                notifications.expires_at, notifications.told_at
                         WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
-                                                  notifications.source_event_id))
+                                                  CASE WHEN notifications.source_notification_id IS NULL
+                                                       THEN notifications.source_event_id END))
         ), target AS (
             -- What is owed: a record with a route for each other channel, work for each that nothing stands in the way of, and
             -- work for an audience too large to be told at once.
@@ -242,9 +251,10 @@ def fan_out(
             RETURNING notification_id, route_id, tenant_id, channel, outbox_id
         ), work AS (
             INSERT INTO outbox (id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts,
-                                retry_backoff, retry_base_ms, trigger_depth)
+                                retry_backoff, retry_base_ms, trigger_depth, payload)
             SELECT route.outbox_id, route.tenant_id, 'deliver', route.channel, tocsin_priority(event.priority),
-                   route.notification_id, route.route_id, tocsin_now(), 5, 'exponential', 5000, event.trigger_depth
+                   route.notification_id, route.route_id, tocsin_now(), 5, 'exponential', 5000, event.trigger_depth,
+                   CASE WHEN %(past_expiry)s THEN jsonb_build_object('past_expiry', true) END
             FROM route JOIN event USING (notification_id)
             WHERE route.outbox_id IS NOT NULL
         ), large AS (
@@ -314,6 +324,7 @@ def fan_out(
             "consumer": CONSUMER,
             "lease_token": lease_token,
             "lease": lease,
+            "past_expiry": past_expiry,
         },
     ).fetchall()
     due = [Due(*row[:3]) for row in rows if row[0] is not None]

@@ -53,9 +53,10 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
                 FROM held JOIN api_keys ON api_keys.id = held.replaced_by AND api_keys.tenant_id = held.tenant_id
                 WHERE held.is_active
             )
-            SELECT id, producer, mode, scopes, rate_limit,
+            SELECT held.id, producer, mode, scopes,
+                   LEAST(rate_limit, tocsin_cap(tenants.settings, 'intents_per_minute')) AS rate_limit,
                    is_active AND (expires_at IS NULL OR expires_at > tocsin_now()) AS is_usable
-            FROM held
+            FROM held JOIN tenants ON tenants.id = held.tenant_id
             ORDER BY place DESC
             LIMIT 1
         ) AS key ON true

@@ -22,6 +22,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                 outbox_id uuid, plan_channels text[], inbox jsonb)
         ), leased AS (
             SELECT outbox.id AS plan_id, (outbox.payload ->> 'after')::uuid AS after_user_id, outbox.reply_to,
+                   outbox.payload -> 'past_expiry' AS past_expiry,  -- replayed so, and what follows from it is
                    plan.plan_channels, plan.inbox, records.*
             FROM outbox
             JOIN plan ON plan.outbox_id = outbox.id
@@ -122,13 +123,14 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             SELECT target.*, leased.notification_id, leased.tenant_id, leased.retry_max_attempts, leased.accepted_at,
                    CASE
                        WHEN leased.cancelled_at IS NOT NULL THEN 'cancelled'
-                       WHEN leased.expires_at <= tocsin_now() OR target.skip_reason <> '' THEN 'skipped'
+                       WHEN leased.past_expiry IS NULL AND leased.expires_at <= tocsin_now() OR target.skip_reason <> ''
+                       THEN 'skipped'
                        WHEN target.channel = 'in_app' THEN 'published'
                        ELSE 'pending'
                    END AS status,
                    CASE
                        WHEN leased.cancelled_at IS NOT NULL THEN 'cancelled'
-                       WHEN leased.expires_at <= tocsin_now() THEN 'expired'
+                       WHEN leased.past_expiry IS NULL AND leased.expires_at <= tocsin_now() THEN 'expired'
                        ELSE target.skip_reason
                    END AS reason
             FROM target JOIN leased USING (plan_id)
@@ -151,10 +153,11 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
         ), work AS (
             INSERT INTO outbox (
                 id, tenant_id, source_kind, queue, priority, notification_id, route_id, due_at, max_attempts, retry_backoff,
-                retry_base_ms, trigger_depth, reply_to)
+                retry_base_ms, trigger_depth, reply_to, payload)
             SELECT route.outbox_id, route.tenant_id, 'deliver', route.channel, tocsin_priority(leased.priority),
                    route.notification_id, route.route_id, tocsin_now(), leased.retry_max_attempts, leased.retry_backoff,
-                   leased.retry_base_ms, leased.trigger_depth, leased.reply_to
+                   leased.retry_base_ms, leased.trigger_depth, leased.reply_to,
+                   CASE WHEN leased.past_expiry IS NOT NULL THEN jsonb_build_object('past_expiry', true) END
             FROM route JOIN leased USING (notification_id)
             WHERE route.status = 'pending'
         ), arrival AS (
@@ -163,7 +166,8 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                    route.tenant_id, route.user_id, leased.notification_type,
                    COALESCE(NULLIF(route.audience_reason, ''), 'intent') AS reason, leased.audience ->> 'scope' AS scope,
                    leased.thread_kind, leased.thread_id, leased.notification_id, words.title, words.message,
-                   leased.expires_at, GREATEST(leased.accepted_at, leased.send_at) AS told_at, fold,
+                   CASE WHEN leased.past_expiry IS NULL THEN leased.expires_at END AS expires_at,
+                   GREATEST(leased.accepted_at, leased.send_at) AS told_at, fold,
                    tocsin_inbox_summary(leased.payload_json) AS summary,
                    count(*) OVER (PARTITION BY route.tenant_id, route.user_id, fold) AS events
             FROM route
@@ -195,17 +199,23 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                     (kind, reason, scope, title, message, summary, source_event_id, source_notification_id,
                      last_actor_user_id, expires_at, told_at) = (
                         SELECT EXCLUDED.kind, EXCLUDED.reason, EXCLUDED.scope, EXCLUDED.title, EXCLUDED.message,
-                               EXCLUDED.summary, EXCLUDED.source_event_id, EXCLUDED.source_notification_id,
-                               EXCLUDED.last_actor_user_id, EXCLUDED.expires_at, EXCLUDED.told_at
+                               EXCLUDED.summary, COALESCE(EXCLUDED.source_event_id, notifications.source_event_id),
+                               EXCLUDED.source_notification_id, EXCLUDED.last_actor_user_id, EXCLUDED.expires_at,
+                               EXCLUDED.told_at
                         WHERE tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
-                                              notifications.source_event_id)
+                                              CASE WHEN notifications.source_notification_id IS NULL
+                                                   THEN notifications.source_event_id END)
                         UNION ALL
+                        -- whose words stay; where they are an intent's, the last event is remembered beside it
                         SELECT notifications.kind, notifications.reason, notifications.scope, notifications.title,
-                               notifications.message, notifications.summary, notifications.source_event_id,
+                               notifications.message, notifications.summary,
+                               CASE WHEN notifications.source_notification_id IS NULL THEN notifications.source_event_id
+                                    ELSE GREATEST(notifications.source_event_id, EXCLUDED.source_event_id) END,
                                notifications.source_notification_id, notifications.last_actor_user_id,
                                notifications.expires_at, notifications.told_at
                         WHERE NOT tocsin_is_later(EXCLUDED.told_at, EXCLUDED.source_event_id, notifications.told_at,
-                                                  notifications.source_event_id))
+                                                  CASE WHEN notifications.source_notification_id IS NULL
+                                                       THEN notifications.source_event_id END))
         ), finished AS (
             -- Where we stand: the plan is done, or goes on after its last recipient.
             DELETE FROM outbox
@@ -213,8 +223,8 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             WHERE outbox.id = leased.plan_id AND COALESCE(progress.members, 0) < %(page_size)s
         ), advanced AS (
             UPDATE outbox
-            SET payload = jsonb_build_object('after', progress.last_user_id), claim_count = 0, leased_until = NULL,
-                lease_token = NULL, nudged_at = tocsin_now(), due_at = tocsin_now()
+            SET payload = COALESCE(outbox.payload, '{}') || jsonb_build_object('after', progress.last_user_id), claim_count = 0,
+                leased_until = NULL, lease_token = NULL, nudged_at = tocsin_now(), due_at = tocsin_now()
             FROM progress
             WHERE outbox.id = progress.plan_id AND progress.members = %(page_size)s
             RETURNING outbox.id, outbox.tenant_id

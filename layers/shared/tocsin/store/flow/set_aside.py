@@ -23,10 +23,11 @@ def set_aside(conn: Connection[Any], event_id: int, *, lease_token: UUID, tries:
         ), letter AS (
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, queue, payload, final_attempt_count, max_attempts,
-                trigger_depth, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at)
+                trigger_depth, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at,
+                notification_type)
             SELECT tocsin_uuid7(), tenant_id, 'fanout', notification_id, notification_id, 'plan',
                    jsonb_build_object('event', id), %(tries)s, %(tries)s, trigger_depth, tocsin_now(), 'poison', %(message)s,
-                   %(hint)s, tocsin_now()
+                   %(hint)s, tocsin_now(), type
             FROM moved
         )
         SELECT id FROM moved

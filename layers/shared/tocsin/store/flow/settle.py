@@ -21,8 +21,9 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             FROM jsonb_to_recordset(%(settlements)s) AS settlement (
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
                 provider text, provider_message_id text, error_classification text, error_message text, provider_code text,
-                attempt_error text, ends boolean, delay_ms float8, due_at timestamptz, expires_at timestamptz, waits_for text,
-                is_nudged boolean, awaits_evidence boolean, is_deferral boolean, may_have_arrived boolean, recovery_hint text)
+                provider_response text, attempt_error text, ends boolean, delay_ms float8, due_at timestamptz,
+                expires_at timestamptz, waits_for text, is_nudged boolean, awaits_evidence boolean, is_deferral boolean,
+                may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
             USING settlement
@@ -66,6 +67,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 next_attempt_at = settled.next_at,
                 provider = COALESCE(NULLIF(settled.provider, ''), routes.provider),
                 provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), routes.provider_message_id),
+                provider_response = COALESCE(NULLIF(settled.provider_response, ''), routes.provider_response),
                 may_have_arrived = settled.may_have_arrived,
                 deferral_count = routes.deferral_count + settled.is_deferral::integer,
                 deferred_reason = CASE WHEN settled.is_deferral THEN settled.reason ELSE routes.deferred_reason END,
@@ -81,7 +83,8 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 cancelled_at = CASE WHEN settled.status = 'cancelled' THEN tocsin_now() END
             FROM settled
             WHERE routes.notification_id = settled.notification_id AND routes.route_id = settled.route_id
-            RETURNING routes.channel, routes.recipient_ref, routes.provider, settled.id AS outbox_id
+            RETURNING routes.channel, routes.recipient_ref, routes.provider, routes.template_id, routes.accepted_at,
+                      settled.id AS outbox_id
         ), sent AS (
             -- the reservation becomes evidence; the window starts anew where the answer came much later
             UPDATE notification_email_log AS log
@@ -101,13 +104,15 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 id, tenant_id, source_kind, outbox_id, notification_id, route_id, generation, queue, priority, payload, channel,
                 recipient_ref, final_attempt_count, max_attempts, retry_backoff, retry_base_ms, principal_id, trigger_depth,
                 provider, provider_code, first_attempt_at, last_attempt_at, failure_classification, failure_message,
-                recovery_hint, created_at)
+                recovery_hint, created_at, notification_type, template_id, accepted_at)
             SELECT tocsin_uuid7(), ended.tenant_id, ended.source_kind, ended.id, ended.notification_id, ended.route_id,
                    ended.generation, ended.queue, ended.priority, ended.payload, route.channel, route.recipient_ref,
                    ended.attempt_count, ended.max_attempts, ended.retry_backoff, ended.retry_base_ms, ended.principal_id,
                    ended.trigger_depth, route.provider, settlement.provider_code, tried.first_at, tried.last_at,
-                   settlement.reason, settlement.error_message, settlement.recovery_hint, tocsin_now()
+                   settlement.reason, settlement.error_message, settlement.recovery_hint, tocsin_now(),
+                   records.notification_type, route.template_id, route.accepted_at
             FROM ended
+            JOIN records ON records.notification_id = ended.notification_id
             JOIN settlement ON settlement.outbox_id = ended.id
             JOIN route ON route.outbox_id = ended.id
             CROSS JOIN LATERAL (

@@ -98,16 +98,19 @@ def settle_webhooks(conn: Connection[Any], settlements: list[WebhookSettlement])
             INSERT INTO dead_letters (
                 id, tenant_id, source_kind, outbox_id, notification_id, generation, queue, priority, payload,
                 final_attempt_count, max_attempts, retry_backoff, retry_base_ms, trigger_depth, provider_code,
-                first_attempt_at, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at)
+                first_attempt_at, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at,
+                notification_type)
             SELECT tocsin_uuid7(), ended.tenant_id, ended.source_kind, ended.id, delivery.notification_id, ended.generation,
                    ended.queue, ended.priority,
                    jsonb_build_object('webhook_id', delivery.webhook_id, 'delivery_id', delivery.id),
                    delivery.attempt_count, ended.max_attempts, ended.retry_backoff, ended.retry_base_ms, ended.trigger_depth,
                    COALESCE(settlement.response_status::text, settlement.error), ended.first_claimed_at, tocsin_now(),
-                   'exhausted', settlement.failure_message, settlement.recovery_hint, tocsin_now()
+                   'exhausted', settlement.failure_message, settlement.recovery_hint, tocsin_now(),
+                   COALESCE(records.notification_type, '')
             FROM ended
             JOIN settlement ON settlement.outbox_id = ended.id AND settlement.failure_message <> ''
             JOIN delivery ON delivery.id = ended.id
+            LEFT JOIN records ON records.tenant_id = ended.tenant_id AND records.notification_id = delivery.notification_id
         ), verdict AS (
             SELECT webhook_id, bool_or(error = '') AS succeeded, bool_or(error = 'gone') AS gone
             FROM delivery

@@ -61,6 +61,14 @@ def put(
         ), written AS (
             SELECT *, CASE version WHEN 1 THEN 'insert' ELSE 'update' END AS op
             FROM (SELECT * FROM updated UNION ALL SELECT * FROM upserted) AS either
+        ), audited AS (
+            -- It takes the tenant's turn, so it comes last: of parts that nothing reads, Postgres runs the first at the end.
+            INSERT INTO audit_logs (
+                id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, changes)
+            SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, %(user_id)s::uuid,
+                   CASE op WHEN 'insert' THEN 'create' ELSE op END, 'kv', collection || '/' || key, %(ip_address)s::inet,
+                   %(user_agent)s, jsonb_build_object('new', jsonb_build_object('version', version))
+            FROM written
         ), counted AS (
             -- After the entry, so that the counter's row is locked only for the moment of the commit.
             INSERT INTO kv_usage (tenant_id, entries, max_entries)
@@ -76,12 +84,6 @@ def put(
                    tocsin_now(), wanted.max_attempts, wanted.retry_backoff, wanted.retry_base_ms, wanted.principal_id,
                    %(depth)s + 1
             FROM written CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, op, %(mode)s) AS wanted
-        ), audited AS (
-            INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id, ip_address, user_agent, changes)
-            SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, CASE op WHEN 'insert' THEN 'create' ELSE op END, 'kv',
-                   collection || '/' || key, %(ip_address)s::inet, %(user_agent)s,
-                   jsonb_build_object('new', jsonb_build_object('version', version))
-            FROM written
         )
         SELECT collection, key, value::text, version, write_id, created_at, updated_at FROM written
         """,
@@ -122,6 +124,13 @@ def delete(
             WHERE tenant_id = %(tenant_id)s AND collection = %(collection)s AND key = %(key)s
               AND (%(write_ids)s::uuid[] IS NULL OR write_id = ANY(%(write_ids)s) OR version = ANY(%(versions)s::bigint[]))
             RETURNING collection, key, version
+        ), audited AS (
+            -- last, as above
+            INSERT INTO audit_logs (
+                id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, changes)
+            SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, %(user_id)s::uuid, 'delete', 'kv', collection || '/' || key,
+                   %(ip_address)s::inet, %(user_agent)s, jsonb_build_object('old', jsonb_build_object('version', version))
+            FROM gone
         ), counted AS (
             UPDATE kv_usage SET entries = entries - 1 WHERE tenant_id = %(tenant_id)s AND EXISTS (SELECT FROM gone)
         ), fired AS (
@@ -134,11 +143,6 @@ def delete(
                    tocsin_now(), wanted.max_attempts, wanted.retry_backoff, wanted.retry_base_ms, wanted.principal_id,
                    %(depth)s + 1
             FROM gone CROSS JOIN LATERAL tocsin_matching_kv_triggers(%(tenant_id)s, collection, 'delete', %(mode)s) AS wanted
-        ), audited AS (
-            INSERT INTO audit_logs (id, tenant_id, actor, action, resource_type, resource_id, ip_address, user_agent, changes)
-            SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, 'delete', 'kv', collection || '/' || key,
-                   %(ip_address)s::inet, %(user_agent)s, jsonb_build_object('old', jsonb_build_object('version', version))
-            FROM gone
         )
         SELECT version FROM gone
         """,

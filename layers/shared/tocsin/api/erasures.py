@@ -1,0 +1,46 @@
+"""Receipts: what was erased, when, and by whose wish."""
+
+from typing import Any
+
+from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.ids import as_uuid
+from tocsin.http import paging, problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.store import erasures
+from tocsin.store.erasures import Erasure
+
+
+def list_erasures(call: Call) -> Response:
+    limit = paging.limit_of(call.request)
+    after = paging.cursor_of(call.request)
+    with tenant_transaction(call.conn, call.tenant_id):
+        rows = erasures.list_page(call.conn, call.tenant_id, limit=limit + 1, after=after)
+    return paging.page(rows, limit, shown=shown_receipt, place=lambda one: (one.requested_at, one.id))
+
+
+def get_erasure(call: Call) -> Response:
+    erasure_id = as_uuid(call.request.path_parameters.get("id", ""))
+    with tenant_transaction(call.conn, call.tenant_id):
+        found = erasures.find(call.conn, call.tenant_id, erasure_id) if erasure_id else None
+    if found is None:
+        raise problems.not_found("receipt")
+    return Response(200, shown_receipt(found))
+
+
+def shown_receipt(erasure: Erasure) -> dict[str, Any]:
+    return {
+        "id": erasure.id,
+        "kind": erasure.kind,
+        "status": "finished" if erasure.finished_at else "running",
+        "subject_hash": erasure.subject_hash.hex(),
+        "erased": erasure.counts,
+        "requested_by": erasure.requested_by,
+        "requested_at": erasure.requested_at,
+        "finished_at": erasure.finished_at,
+    }
+
+
+ENDPOINTS = [
+    Endpoint("GET /v1/erasures", "manage", list_erasures, "List receipts of erasures", parameters=paging.PARAMETERS),
+    Endpoint("GET /v1/erasures/{id}", "manage", get_erasure, "Show a receipt", answers={404: "No such receipt"}),
+]

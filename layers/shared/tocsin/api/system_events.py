@@ -1,0 +1,145 @@
+"""System events: what whoever operates the service should know of, and what was done about it."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from tocsin.foundation.database import NotYours
+from tocsin.foundation.fields import Closed, ExternalId, Reason
+from tocsin.http import filters, paging, problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.http.problems import Problem
+from tocsin.store.admin_system_events import MAX_DETAILS, SEVERITIES, SystemEvent, SystemEventFilters
+from tocsin.upkeep import system_events
+from tocsin.upkeep.system_events import MOST_OPEN, NewEvent, StillOpen, TooManyDetails, TooManyOpen, UnknownPerson
+
+
+class SystemEventBody(Closed):
+    """`subject` says what it is about, so that one event is open for one condition; `user_id` whom it concerns."""
+
+    event_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,99}$")]
+    severity: Literal["low", "medium", "high", "critical"]
+    description: Annotated[str, Field(min_length=1, max_length=2000)]
+    subject: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{0,200}$")] = ""
+    details: dict[str, Any] | None = None
+    user_id: ExternalId | None = None
+
+
+class ResolveBody(Closed):
+    reason: Reason
+
+
+def list_system_events(call: Call) -> Response:
+    request = call.request
+    wanted = SystemEventFilters(
+        severity=filters.choice_of(request, "severity", SEVERITIES),
+        event_type=request.query.get("event_type"),
+        is_resolved=filters.flag_of(request, "is_resolved"),
+        since=filters.moment_of(request, "since"),
+        until=filters.moment_of(request, "until"),
+    )
+    limit, after = paging.limit_of(request), paging.cursor_of(request, row_number)
+    rows = system_events.list_page(call.conn, call.tenant_id, wanted, limit=limit + 1, after=after)
+    return paging.page(rows, limit, shown=_shown, place=lambda row: (row.created_at, row.id))
+
+
+def get_system_event(call: Call) -> Response:
+    event = system_events.find(call.conn, call.tenant_id, _event_id(call))
+    if event is None:
+        raise problems.not_found("system event")
+    return Response(200, _shown(event))
+
+
+def post_system_event(call: Call) -> Response:
+    body: SystemEventBody = call.request.parsed(SystemEventBody)
+    new = NewEvent(body.event_type, body.severity, body.subject, body.description, body.details, body.user_id)
+    try:
+        made = system_events.make(call.conn, call.actor, new, created_by=call.principal.key_id)
+    except UnknownPerson:
+        raise problems.invalid_field("/user_id", "is not known") from None
+    except TooManyDetails:
+        raise problems.invalid_field("/details", f"has more than {MAX_DETAILS} bytes") from None
+    except StillOpen:
+        raise Problem(
+            409, "system-event-open", "Such an event is open", "One of this type and subject is not resolved yet."
+        ) from None
+    except TooManyOpen:
+        raise Problem(
+            409, "too-many-open", "Too many events are open", f"{MOST_OPEN} are not resolved yet: resolve some first."
+        ) from None
+    return Response(201, _shown(made))
+
+
+def resolve_system_event(call: Call) -> Response:
+    body: ResolveBody = call.request.parsed(ResolveBody)
+    try:
+        event = system_events.resolve(
+            call.conn, call.actor, _event_id(call), resolved_by=call.principal.key_id, reason=body.reason
+        )
+    except NotYours:
+        raise of_the_installation("This event") from None
+    if event is None:
+        raise problems.not_found("system event")
+    return Response(200, _shown(event))
+
+
+def of_the_installation(what: str) -> Problem:
+    detail = f"{what} belongs to the whole installation: a key of its first tenant can do this."
+    return Problem(403, "of-the-installation", "It belongs to the installation", detail)
+
+
+def row_number(text: str) -> int:
+    """A bigint as it stands in a URL or a cursor; ValueError for what is none."""
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise ValueError("no number of a row")
+    return int(text)
+
+
+def _event_id(call: Call) -> int:
+    try:
+        return row_number(call.request.path_parameters.get("id", ""))
+    except ValueError:
+        raise problems.not_found("system event") from None
+
+
+def _shown(event: SystemEvent) -> dict[str, Any]:
+    """Its id as text, as all ids are."""
+    return asdict(event) | {"id": str(event.id)}
+
+
+_FILTERS: list[dict[str, Any]] = [
+    filters.choice("severity", SEVERITIES),
+    *filters.text("event_type"),
+    filters.flag("is_resolved"),
+    *filters.SINCE_UNTIL,
+]
+_UNKNOWN = {404: "No such system event"}
+
+ENDPOINTS = [
+    Endpoint(
+        "GET /v1/system-events",
+        "operate",
+        list_system_events,
+        "List system events, the tenant's own and the installation's, newest first",
+        parameters=[*_FILTERS, *paging.PARAMETERS],
+    ),
+    Endpoint("GET /v1/system-events/{id}", "operate", get_system_event, "Show a system event", answers=_UNKNOWN),
+    Endpoint(
+        "POST /v1/system-events",
+        "operate",
+        post_system_event,
+        "Make a system event, which is open until it is resolved",
+        success=201,
+        body=SystemEventBody,
+        answers={409: "One of this type and subject is open, or too many are"},
+    ),
+    Endpoint(
+        "POST /v1/system-events/{id}/resolve",
+        "operate",
+        resolve_system_event,
+        "Resolve a system event, with a reason",
+        body=ResolveBody,
+        answers=_UNKNOWN | {403: "The key lacks the scope, or the event is the installation's"},
+    ),
+]

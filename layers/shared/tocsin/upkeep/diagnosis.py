@@ -1,0 +1,147 @@
+"""Diagnosis: from what is known of the service to what is wrong, since when, and the call that helps."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from tocsin.store.dead_letters import Cause
+from tocsin.store.domain_events_processed import Behind
+from tocsin.store.job_runs import JobRun
+from tocsin.store.lanes import TroubledLane
+from tocsin.store.outbox import Pile
+
+LATE = timedelta(minutes=5)  # how long something may be due, or an event wait, before it is a problem
+# Jobs, and how long ago each may have begun before something is wrong with its schedule.
+_HOURLY = timedelta(hours=3)
+JOBS = {
+    "sweep": timedelta(minutes=5),
+    "metrics": _HOURLY,
+    "books": _HOURLY,
+    "audit_check": _HOURLY,
+    "finish_erasures": _HOURLY,
+    "delete_tenants": _HOURLY,
+    "retention": _HOURLY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known. `now` is the database's; `malformed` how many messages from the queue wait for somebody, and since when."""
+
+    now: datetime
+    piles: list[Pile] = field(default_factory=list)
+    behind: Behind | None = None
+    lanes: list[TroubledLane] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    open_events: list[tuple[str, int, datetime]] = field(default_factory=list)
+    runs: list[JobRun] = field(default_factory=list)
+    malformed: tuple[int, datetime | None] = (0, None)
+    first_run_at: datetime | None = None  # when any job first ran, as far as is remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence, since when it is true, and what to do about it."""
+
+    what: str
+    since: datetime | None
+    do: str
+
+
+def diagnose(facts: Facts) -> list[Finding]:
+    """What is wrong, the cause before what follows from it."""
+    return [
+        *_jobs(facts),
+        *_lanes(facts),
+        *_late_work(facts),
+        *_late_events(facts),
+        *_unknown(facts),
+        *_dead_letters(facts),
+        *_malformed(facts),
+        *_events(facts),
+    ]
+
+
+def _jobs(facts: Facts) -> Iterator[Finding]:
+    ran = {run.job: run for run in facts.runs}
+    for job, longest in JOBS.items():
+        run, function = ran.get(job), "sweep" if job == "sweep" else "retention"
+        if run is None:
+            # a new installation has not had its hour yet
+            if job == "sweep" or (facts.first_run_at is not None and facts.now - facts.first_run_at > longest):
+                do = f"Look at the schedule and the log of the function {function}."
+                yield Finding(f"The job {job} has never run.", None, do)
+        elif run.outcome == "failed":
+            do = f"Look at the log of the function {function}; it runs again on schedule, and a success resolves this."
+            yield Finding(f"The job {job} failed last time: {run.error}.", run.started_at, do)
+        elif facts.now - run.started_at > longest:
+            do = f"Look at the schedule, the throttles and the log of the function {function}."
+            yield Finding(f"The job {job} has not run for {_span(facts.now - run.started_at)}.", run.started_at, do)
+
+
+def _lanes(facts: Facts) -> Iterator[Finding]:
+    for lane in facts.lanes:
+        if lane.state in ("stopped", "broken"):
+            waits = f"{_many(lane.waiting, 'message waits', 'messages wait')} for it."
+            do = f"Remove the cause ({lane.reason}), then POST /v1/lanes/{lane.lane}/open."
+            yield Finding(f"The lane {lane.lane} is {lane.state}: {lane.reason}. {waits}", lane.since, do)
+
+
+def _late_work(facts: Facts) -> Iterator[Finding]:
+    for pile in facts.piles:
+        if pile.oldest_due_at is not None and facts.now - pile.oldest_due_at > LATE:
+            what = f"Work on the {pile.queue} queue ({pile.kind}) has been due for {_span(facts.now - pile.oldest_due_at)}: "
+            what += f"{_many(pile.due, 'piece', 'pieces')}{' or more' if pile.is_cut else ''}."
+            do = "See GET /v1/outbox/stats; then look at the workers of this queue: throttles, errors, their concurrency."
+            yield Finding(what, pile.oldest_due_at, do)
+
+
+def _late_events(facts: Facts) -> Iterator[Finding]:
+    behind = facts.behind
+    if behind is not None and behind.oldest_at is not None and facts.now - behind.oldest_at > LATE:
+        what = f"{_many(behind.count, 'event waits', 'events wait')} to be fanned out, the first for "
+        what += f"{_span(facts.now - behind.oldest_at)}."
+        do = "Look at the workers of the plan queue: throttles, errors, their concurrency."
+        if behind.is_held:
+            do = "A transaction that has written something stays open in the database: end it where it was opened."
+        yield Finding(what, behind.oldest_at, do)
+
+
+def _unknown(facts: Facts) -> Iterator[Finding]:
+    if unknown := sum(pile.unknown for pile in facts.piles):
+        what = f"The provider's answer to {_many(unknown, 'attempt', 'attempts')} is not known."
+        do = "Wait: the provider's event, or the policy of the type after 15 minutes, decides. See GET /v1/notifications/{id}."
+        yield Finding(what, None, do)
+
+
+def _dead_letters(facts: Facts) -> Iterator[Finding]:
+    for cause in facts.causes:
+        by = f"{cause.source_kind} {cause.channel}".strip()
+        what = f"{_many(cause.count, 'dead letter', 'dead letters')} ({by}): {cause.classification}."
+        do = "See GET /v1/dead-letters/groups, remove the cause, then POST /v1/dead-letters/replay; or resolve each."
+        yield Finding(what, cause.first_seen_at, do)
+
+
+def _malformed(facts: Facts) -> Iterator[Finding]:
+    count, since = facts.malformed
+    if count:
+        what = f"{_many(count, 'message', 'messages')} from the queue could not be accepted."
+        do = "See GET /v1/malformed-intents?is_resolved=false; repair and accept each, or resolve it."
+        yield Finding(what, since, do)
+
+
+def _events(facts: Facts) -> Iterator[Finding]:
+    for severity, count, since in facts.open_events:
+        if severity in ("critical", "high"):
+            what = f"{_many(count, 'system event', 'system events')} of severity {severity} {'is' if count == 1 else 'are'} open."
+            do = f"See GET /v1/system-events?is_resolved=false&severity={severity}."
+            yield Finding(what, since, do)
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
+def _span(span: timedelta) -> str:
+    minutes = int(span.total_seconds() // 60)
+    return _many(minutes, "minute", "minutes") if minutes < 120 else f"{minutes // 60} hours"

@@ -1,0 +1,1 @@
+DROP INDEX notification_email_log_address_idx;

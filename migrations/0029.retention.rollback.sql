@@ -1,0 +1,11 @@
+REVOKE UPDATE (reason) ON lanes FROM tocsin_retention;
+REVOKE SELECT (entries), UPDATE (entries) ON kv_usage FROM tocsin_retention;
+REVOKE SELECT (collection, key, updated_at), UPDATE (updated_at) ON kv_entries FROM tocsin_retention;
+REVOKE SELECT (id, is_active, updated_at), UPDATE (updated_at) ON templates FROM tocsin_retention;
+REVOKE SELECT (id, registered_by_principal) ON triggers FROM tocsin_retention;
+REVOKE SELECT (id, revoked_at, expires_at, replaced_by), UPDATE (replaced_by) ON api_keys FROM tocsin_retention;
+REVOKE SELECT (id, enabled, disabled_at, last_seen_at), UPDATE (disabled_at) ON devices FROM tocsin_retention;
+DROP TABLE archives;
+ALTER TABLE devices DROP COLUMN disabled_at;
+DROP FUNCTION tocsin_kept;
+DROP FUNCTION tocsin_own_days;

@@ -1,0 +1,16 @@
+CREATE INDEX CONCURRENTLY IF NOT EXISTS audit_logs_created_idx ON audit_logs (created_at);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS webhook_deliveries_created_idx ON webhook_deliveries (created_at);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS notification_email_log_sent_idx ON notification_email_log (sent_at);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS notifications_deleted_idx ON notifications (deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX CONCURRENTLY IF NOT EXISTS notifications_last_event_idx ON notifications (last_event_at);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS abandoned_executions_abandoned_idx ON abandoned_executions (abandoned_at);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS malformed_intents_recorded_idx ON malformed_intents (recorded_at);
+DROP INDEX CONCURRENTLY IF EXISTS provider_events_orphans_idx;
+DROP INDEX CONCURRENTLY IF EXISTS api_keys_replaced_by_idx;
+DROP INDEX CONCURRENTLY IF EXISTS devices_disabled_idx;
+DROP INDEX CONCURRENTLY IF EXISTS domain_events_kept_idx;
+DROP INDEX CONCURRENTLY IF EXISTS webhook_deliveries_kept_idx;
+DROP INDEX CONCURRENTLY IF EXISTS notification_email_log_kept_idx;
+DROP INDEX CONCURRENTLY IF EXISTS notifications_hidden_idx;
+DROP INDEX CONCURRENTLY IF EXISTS notifications_kept_idx;
+DROP INDEX CONCURRENTLY IF EXISTS dead_letters_resolved_at_idx;
