@@ -91,10 +91,10 @@ class World:
         """Move the database's clock for every connection of this world."""
         self.now += more
         seconds = f"{self.now.total_seconds()} seconds"
+        name = self.admin.info.dbname
         for conn in [*self._open.values(), *self.extra]:
             if not conn.closed:
                 conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [seconds])
-        name = self.admin.info.dbname
         self.admin.execute(f"ALTER DATABASE {name} SET tocsin.clock_offset = '{seconds}'")  # type: ignore[call-overload]
 
     def rows(self, query: str, **parameters: Any) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -59,6 +59,27 @@ def test_a_day_is_shown_with_its_totals(counted: World, api: Api) -> None:
         "avg_delivery_ms": 0,
     }
     assert 0 <= answer["totals"]["avg_delivery_ms"] < 60_000
+
+
+def test_a_row_keeps_its_id_and_its_birth_while_its_numbers_change(counted: World, api: Api) -> None:
+    def rows() -> dict[str, Any]:
+        return {row["channel"]: row for row in api.get("/v1/metrics").json["data"]}
+
+    born = counted.one("SELECT tocsin_now()")
+    first = rows()
+    counted.pass_time(timedelta(seconds=2))
+    counted.accept()
+    counted.dispatch()
+    _count(counted)
+    second = rows()
+
+    assert len({row["id"] for row in first.values()}) == 2
+    assert abs(datetime.fromisoformat(first["email"]["created_at"]) - born) < timedelta(minutes=1)
+    kept = ("id", "created_at")
+    assert [second["email"][name] for name in kept] == [first["email"][name] for name in kept]
+    assert second["email"]["total_sent"] == first["email"]["total_sent"] + 1
+    assert second["email"]["updated_at"] > first["email"]["updated_at"]
+    assert second["in_app"] == first["in_app"]
 
 
 def test_hours_channels_providers_and_test_keys_can_be_asked_for(counted: World, api: Api) -> None:

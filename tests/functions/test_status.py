@@ -1,13 +1,13 @@
 """Status by HTTP: each kind of trouble is planted and found, with what to do about it."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from tests.events import happen, route
+from tests.events import fan_out_all, happen, route
 from tests.functions.doors import Api
 from tests.operators import close_lane, keep_malformed
 from tests.world import OTHER_TENANT, TENANT, World
@@ -156,6 +156,19 @@ def test_events_that_an_open_transaction_holds_back_say_so(world: World, api: Ap
     assert [problem["do"] for problem in status["problems"]] == [
         "A transaction that has written something stays open in the database: end it where it was opened."
     ]
+
+
+def test_the_status_says_when_the_fan_out_last_went_on(world: World, api: Api) -> None:
+    world.pass_time(timedelta(hours=1))
+    route(world)
+    happen(world)
+    fan_out_all(world)
+    moved_at = world.one("SELECT tocsin_now()")
+    _events_that_wait(world)
+
+    shown = datetime.fromisoformat(_status(api)["events_behind_fan_out"]["cursor_moved_at"])
+
+    assert abs(moved_at - shown) < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("plant", [_late_work, _a_breaker, _an_unknown_answer, _dead_letters, _malformed, _a_system_event])

@@ -197,7 +197,7 @@ DUPLICATES = [
     ("users", {"email": "A@x.example"}, {"id": C, "external_id": "y", "email": "a@X.EXAMPLE"}),
     ("users", {"username": "u"}, {"id": C, "external_id": "y", "username": "u"}),
     ("devices", {}, {"id": C}),
-    ("api_keys", {}, {"id": C}),
+    ("api_keys", {}, {"id": B}),
     ("records", {}, {"notification_id": B}),
     ("attempts", {}, {}),
     ("dead_letters", {}, {"id": B}),

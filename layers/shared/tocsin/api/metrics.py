@@ -90,8 +90,20 @@ def _performance(channel: str, provider: str, statuses: Counter[str]) -> dict[st
 
 
 def _shown(row: Counted) -> dict[str, Any]:
-    names = ("hour", "channel", "provider", "total_sent", "total_failed", "total_skipped", "total_pending", "avg_delivery_ms")
-    return {"date": row.date.isoformat()} | {name: getattr(row, name) for name in names}
+    return {
+        "id": row.id,
+        "date": row.date.isoformat(),
+        "hour": row.hour,
+        "channel": row.channel,
+        "provider": row.provider,
+        "total_sent": row.total_sent,
+        "total_failed": row.total_failed,
+        "total_skipped": row.total_skipped,
+        "total_pending": row.total_pending,
+        "avg_delivery_ms": row.avg_delivery_ms,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
 
 
 def _totals(rows: list[Counted]) -> dict[str, Any]:

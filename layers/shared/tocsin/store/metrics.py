@@ -1,7 +1,7 @@
 """How much was sent, failed and waits, by hour and by day, as the last roll-up counted it."""
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from psycopg.rows import class_row
 class Counted:
     """Of an hour, or (without one) of a day."""
 
+    id: UUID
     date: date
     hour: int | None
     channel: str
@@ -23,6 +24,8 @@ class Counted:
     total_pending: int
     total_delivery_ms: int
     avg_delivery_ms: int | None
+    created_at: datetime
+    updated_at: datetime
 
 
 def find_between(
@@ -41,8 +44,8 @@ def find_between(
         conn.cursor(row_factory=class_row(Counted))
         .execute(
             """
-            SELECT date, hour, channel, provider, total_sent, total_failed, total_skipped, total_pending, total_delivery_ms,
-                   avg_delivery_ms
+            SELECT id, date, hour, channel, provider, total_sent, total_failed, total_skipped, total_pending, total_delivery_ms,
+                   avg_delivery_ms, created_at, updated_at
             FROM metrics
             WHERE tenant_id = %(tenant_id)s AND date BETWEEN %(first)s AND %(last)s AND (hour IS NOT NULL) = %(hourly)s
               AND mode = %(mode)s
