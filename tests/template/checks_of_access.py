@@ -141,12 +141,14 @@ def email_is_sent_only_with_our_sender(template: Template) -> list[str]:
 
 
 def keys_serve_one_purpose(template: Template) -> list[str]:
-    """A role uses the key through Secrets Manager, or for what is sealed for one tenant and purpose; never for just anything."""
+    """A role uses the key through Secrets Manager, for the objects of one bucket, or for what is sealed for one tenant and
+    purpose; never for just anything."""
     return [
         f"{name}: {statement['Action']}"
         for name, statement in _allowing_of_roles(template)
         if any(action.startswith("kms:") for action in listed(statement.get("Action")))
         and not _is_through_secrets_manager(statement)
+        and not _is_for_a_bucket(statement.get("Condition", {}))
         and not _for_sealed_values(statement.get("Condition", {}))
     ]
 
@@ -213,6 +215,13 @@ def _is_through_secrets_manager(statement: Statement) -> bool:
     one, any_of_ours = equal.get(_SECRET_OF), _text(alike.get(_SECRET_OF, ""))
     is_of_a_secret = named(one) is not None or str(one).startswith("arn:") or "${AWS::AccountId}:secret:" in any_of_ours
     return _text(equal.get("kms:ViaService", "")).startswith("secretsmanager.") and is_of_a_secret
+
+
+def _is_for_a_bucket(condition: dict[str, Any]) -> bool:
+    """It comes from S3, and is about the objects of a bucket of this stack."""
+    objects = listed(condition.get("StringLike", {}).get("kms:EncryptionContext:aws:s3:arn"))
+    buckets = {named(each) or _text(each).removeprefix("${").removesuffix(".Arn}/*") for each in objects}
+    return _text(condition.get("StringEquals", {}).get("kms:ViaService", "")).startswith("s3.") and buckets == {"ArchiveBucket"}
 
 
 def _for_sealed_values(condition: dict[str, Any]) -> bool:

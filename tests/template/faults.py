@@ -183,6 +183,9 @@ _SWEEP_STATEMENT = ("Policies", 1, "PolicyDocument", "Statement", 0)
 _SEALED_STATEMENT = ("Policies", 0, "PolicyDocument", "Statement", 1)
 _THROUGH_SECRETS_MANAGER = _at("SecretsPolicy", "PolicyDocument", "Statement", 0)
 _OF_A_SECRET = "kms:EncryptionContext:SecretARN"
+_ARCHIVE = {"ArchiveRecords": "true"}
+_FOR_THE_ARCHIVE = _at("RetentionFunctionRole", "Policies", 2, "Fn::If", 1, "PolicyDocument", "Statement", 1, "Condition")
+_OF_A_BUCKET = "kms:EncryptionContext:aws:s3:arn"
 _ALL_KEYS = "ForAllValues:StringEquals"
 _PURPOSE = "kms:EncryptionContext:purpose"
 _ENDPOINT_STATEMENT = ("PolicyDocument", "Statement", 0)
@@ -218,6 +221,9 @@ _OF_ACCESS = [
     Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "StringEquals")),
     Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "ArnLike")),
     Fault(access.keys_serve_one_purpose, (*_THROUGH_SECRETS_MANAGER, "Condition", "ArnLike", _OF_A_SECRET), "*"),
+    Fault(access.keys_serve_one_purpose, (*_FOR_THE_ARCHIVE, "StringEquals"), parameters=_ARCHIVE),
+    Fault(access.keys_serve_one_purpose, (*_FOR_THE_ARCHIVE, "StringLike"), parameters=_ARCHIVE),
+    Fault(access.keys_serve_one_purpose, (*_FOR_THE_ARCHIVE, "StringLike", _OF_A_BUCKET), "*", parameters=_ARCHIVE),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition")),
     Fault(access.keys_serve_one_purpose, _at("DispatchRole", *_SEALED_STATEMENT, "Condition", "StringLike")),
     Fault(access.keys_serve_one_purpose, _at("AdminFunctionRole", *_SEALED_STATEMENT, "Condition", _ALL_KEYS)),

@@ -38,7 +38,7 @@ class Row:
 
 def rows(**parameters: str) -> list[Row]:
     """One row for everything that bills although nothing happens."""
-    template = reading.settled(reading.whole(**parameters), **parameters)
+    template = reading.standing(**parameters)
     found = [
         *_database(template),
         Row("interface endpoints, times their zones", _endpoints(template), ENDPOINT_HOUR, " an hour"),

@@ -26,10 +26,15 @@ class _Region:
     region_name = "us-east-1"
 
 
-def sam_template() -> Template:
-    """template.yaml as it is written."""
-    template: Template = yaml_parse((ROOT / "template.yaml").read_text())
+@cache
+def _parsed(name: str) -> Template:
+    template: Template = yaml_parse((ROOT / name).read_text())
     return template
+
+
+def sam_template() -> Template:
+    """A copy of template.yaml as it is written."""
+    return copy.deepcopy(_parsed("template.yaml"))
 
 
 @cache
@@ -54,8 +59,14 @@ def whole(**parameters: str) -> Template:
     template = translated(**parameters)
     for resource in template["Resources"].values():
         if resource["Type"] == STACK:
-            resource["Template"] = yaml_parse((ROOT / resource["Properties"]["TemplateURL"]).read_text())
+            resource["Template"] = copy.deepcopy(_parsed(resource["Properties"]["TemplateURL"]))
     return template
+
+
+@cache
+def standing(**parameters: str) -> Template:
+    """The whole template once these parameters are given. Everybody reads the same one: nobody may change it."""
+    return settled(whole(), **parameters)
 
 
 def every_resource(template: Template) -> list[dict[str, Any]]:

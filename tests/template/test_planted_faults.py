@@ -36,10 +36,9 @@ def _name(fault: Fault) -> str:
 
 @pytest.mark.parametrize("fault", ON_TRANSLATED, ids=_name)
 def test_a_planted_fault_is_reported_by_its_check(fault: Fault) -> None:
-    healthy = reading.whole()
-    sick = _planted(healthy, fault)
+    sick = _planted(reading.whole(), fault)
 
-    assert fault.check(reading.settled(healthy, **fault.parameters)) == []
+    assert fault.check(reading.standing(**fault.parameters)) == []
     assert fault.check(reading.settled(sick, **fault.parameters)) != []
 
 

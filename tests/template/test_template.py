@@ -1,7 +1,6 @@
 """The template keeps every rule we have, however its parameters are chosen."""
 
 import re
-from functools import cache
 from typing import Any
 
 import pytest
@@ -30,6 +29,7 @@ VARIANTS = {
         "ApnsApplicationArn": "arn:aws:sns:us-east-1:account:app/APNS/ours",
         "FcmApplicationArn": "arn:aws:sns:us-east-1:account:app/GCM/ours",
     },
+    "with an archive": {"ArchiveRecords": "true"},
     "with functions for triggers": {
         "TriggerFunctionArns": "arn:aws:lambda:us-east-1:account:function:one,arn:aws:lambda:us-east-1:account:function:two:live",
     },
@@ -46,7 +46,7 @@ def _sentence(check: Check) -> str:
 @pytest.mark.parametrize("check", checks.ON_TRANSLATED, ids=_sentence)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_template_keeps_the_rule_that(check: Check, variant: str) -> None:
-    assert check(reading.settled(reading.whole(), **VARIANTS[variant])) == []
+    assert check(reading.standing(**VARIANTS[variant])) == []
 
 
 @pytest.mark.parametrize("check", checks.ON_SAM, ids=_sentence)
@@ -55,10 +55,8 @@ def test_the_sources_keep_the_rule_that(check: Check) -> None:
 
 
 def test_only_production_protects_its_database_from_deletion() -> None:
-    template = reading.whole()
-
     protected = {
-        stage: reading.settled(template, Stage=stage)["Resources"]["Database"]["Properties"]["DeletionProtection"]
+        stage: reading.standing(Stage=stage)["Resources"]["Database"]["Properties"]["DeletionProtection"]
         for stage in ("dev", "prod")
     }
 
@@ -66,7 +64,7 @@ def test_only_production_protects_its_database_from_deletion() -> None:
 
 
 def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
-    template = reading.settled(reading.whole(), **VARIANTS["with a database of your own"])
+    template = reading.standing(**VARIANTS["with a database of your own"])
 
     made = {resource["Type"].split("::")[1] for resource in template["Resources"].values()}
     variables = template["Resources"]["IntakeFunction"]["Properties"]["Environment"]["Variables"]
@@ -78,7 +76,7 @@ def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
 
 def test_there_is_no_way_to_the_internet_unless_it_is_asked_for() -> None:
     made = {
-        choice: {each["Type"] for each in reading.settled(reading.whole(), InternetEgress=choice)["Resources"].values()}
+        choice: {each["Type"] for each in reading.standing(InternetEgress=choice)["Resources"].values()}
         for choice in ("false", "true")
     }
 
@@ -87,7 +85,7 @@ def test_there_is_no_way_to_the_internet_unless_it_is_asked_for() -> None:
 
 def test_unsubscribe_links_lead_to_the_api_unless_another_address_is_given() -> None:
     urls = {
-        given: reading.settled(reading.whole(), PublicUrl=given)["Resources"]["DispatchFunction"]["Properties"]
+        given: reading.standing(PublicUrl=given)["Resources"]["DispatchFunction"]["Properties"]
         for given in ("", "https://notify.example.com")
     }
     led = {given: each["Environment"]["Variables"]["PUBLIC_URL"] for given, each in urls.items()}
@@ -134,7 +132,7 @@ def test_origins_are_written_as_browsers_send_them(origins: str, is_accepted: bo
 
 
 def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:
-    template = reading.settled(reading.whole(), UseDatabaseProxy="true")
+    template = reading.standing(UseDatabaseProxy="true")
 
     hosts = {
         name: reading.named(each["Environment"]["Variables"]["DATABASE_HOST"])
@@ -146,7 +144,7 @@ def test_the_migration_goes_past_the_proxy_and_the_others_through_it() -> None:
 
 
 def test_push_is_allowed_only_to_the_endpoints_of_our_applications() -> None:
-    template = reading.settled(reading.whole(), **VARIANTS["with push"])
+    template = reading.standing(**VARIANTS["with push"])
 
     statements = template["Resources"]["DispatchRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
     made = [each["Resource"] for each in statements if each["Action"] == "sns:CreatePlatformEndpoint"]
@@ -171,7 +169,7 @@ def test_triggers_invoke_the_functions_of_the_list_and_nobody_else_invokes_any()
 
 
 def test_an_endpoint_to_lambda_is_made_only_for_triggers_that_need_it() -> None:
-    made = {variant: set(_settled(variant)["Resources"]) for variant in VARIANTS}
+    made = {variant: set(reading.standing(**VARIANTS[variant])["Resources"]) for variant in VARIANTS}
 
     assert {variant for variant, resources in made.items() if "LambdaEndpoint" in resources} == {"with functions for triggers"}
 
@@ -210,13 +208,8 @@ def test_nothing_private_is_called_unless_the_parameter_says_so() -> None:
     assert said == {name: "false" if name in told else None for name in said}
 
 
-@cache
-def _settled(variant: str) -> reading.Template:
-    return reading.settled(reading.whole(), **VARIANTS[variant])
-
-
 def _functions(variant: str) -> dict[str, dict[str, Any]]:
-    return reading.of_type(_settled(variant), FUNCTION)
+    return reading.of_type(reading.standing(**VARIANTS[variant]), FUNCTION)
 
 
 def _variables_of(function: str, variant: str) -> dict[str, Any]:
@@ -225,14 +218,14 @@ def _variables_of(function: str, variant: str) -> dict[str, Any]:
 
 
 def _invoked_by(variant: str, role: str) -> list[Any]:
-    policies = reading.of_type(_settled(variant), "AWS::IAM::Role")[role].get("Policies", [])
+    policies = reading.of_type(reading.standing(**VARIANTS[variant]), "AWS::IAM::Role")[role].get("Policies", [])
     statements = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
     found = [each["Resource"] for each in statements if "lambda:InvokeFunction" in reading.listed(each["Action"])]
     return [one for resource in found for one in reading.listed(resource)]
 
 
 def test_without_reservations_a_young_account_can_still_deploy() -> None:
-    template = reading.settled(reading.whole(), ReserveConcurrency="false")
+    template = reading.standing(ReserveConcurrency="false")
 
     functions = reading.of_type(template, "AWS::Lambda::Function").values()
 
