@@ -128,14 +128,14 @@ def test_after_a_restore_the_door_brings_the_events_in_order_as_often_as_it_is_a
             """INSERT INTO domain_events (tenant_id, txid, notification_id, event_id, source, type, data, occurred_at, recorded_at,
                                           outcome)
                SELECT %s, '999999999', gen_random_uuid(), outcome, '/', 't', '{}', now(), now(), outcome
-               FROM unnest('{told,waiting}'::text[]) AS outcome""",
+               FROM unnest('{notified,waiting}'::text[]) AS outcome""",
             [TENANT],
         )
 
     answers = [handler_of("migrate")({"RequestType": "AfterRestore"}, Context(600_000)) for _ in range(2)]
 
     assert answers == [{"Applied": 0, "told_events": 1, "waiting_events": 1}] * 2
-    assert _one(server, "SELECT array_agg(event_id ORDER BY txid) FROM domain_events") == ["told", "waiting"]
+    assert _one(server, "SELECT array_agg(event_id ORDER BY txid) FROM domain_events") == ["notified", "waiting"]
     assert _one(server, "SELECT max(txid) < pg_snapshot_xmin(pg_current_snapshot()) FROM domain_events")
 
 
