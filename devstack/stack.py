@@ -37,7 +37,15 @@ class StopRequested(Exception):
 class Stack:
     """`start` brings everything up; `stop` takes down whatever is up, however far `start` got."""
 
-    def __init__(self, root: Path, state: State, *, parameters: Mapping[str, str], say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        state: State,
+        *,
+        parameters: Mapping[str, str],
+        say: Callable[[str], None],
+        make_pool: Callable[[Function, Mapping[str, str], Path], Pool] = Pool,
+    ) -> None:
         self._path = root / "template.yaml"
         self._state = state
         self._parameters = parameters
@@ -47,6 +55,7 @@ class Stack:
         self._postgres = Postgres(state.postgres, settings={"max_connections": str(MOST_CONNECTIONS)})
         self._aws = LocalAws(state)
         self._providers = Providers(state)
+        self._make_pool = make_pool
         self._pools: dict[str, Pool] = {}
 
     def start(self, gateway: Gateway) -> dict[str, str]:
@@ -118,7 +127,7 @@ class Stack:
             "AWS_ENDPOINT_URL_SNS": self._providers.url,
         }
         for name, function in declared.functions.items():
-            self._pools[name] = Pool(function, variables, self._state.logs / f"{name}.log")
+            self._pools[name] = self._make_pool(function, variables, self._state.logs / f"{name}.log")
         self._cleanup.callback(self._close_pools)
 
     def _close_pools(self) -> None:
