@@ -2,7 +2,10 @@
 
 import re
 
+import pytest
+
 from tests.functions.doors import ENDPOINTS, Api
+from tocsin.http import openapi
 from tocsin.http.door import Endpoint
 
 EVERY: list[Endpoint] = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
@@ -39,3 +42,10 @@ def test_operation_ids_are_unique(api: Api) -> None:
 
     ids = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
     assert len(ids) == len(set(ids))
+
+
+def test_it_is_made_once_for_whoever_asks(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = api.get("/v1/openapi.json", key="").text
+    monkeypatch.setattr(openapi, "document", lambda endpoints: {"made": "again"})
+
+    assert api.get("/v1/openapi.json", key="").text == first

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from psycopg import errors
 
@@ -31,9 +32,15 @@ def get_ready(request: Request) -> Response:
 
 
 def get_openapi(request: Request) -> Response:
+    return Response(200, _described())
+
+
+@cache
+def _described() -> dict[str, Any]:
+    """Made once: anybody may ask for it, and it takes a fifth of a second."""
     from tocsin.http.openapi import document  # noqa: PLC0415 - rarely asked for
 
-    return Response(200, document(every_endpoint()))
+    return document(every_endpoint())
 
 
 def otherwise(request: Request) -> Response:
