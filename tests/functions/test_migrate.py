@@ -125,8 +125,8 @@ def test_after_a_restore_the_door_brings_the_events_in_order_as_often_as_it_is_a
     handler_of("migrate")(CREATE, Context(600_000))
     with psycopg.connect(server.dsn("installation"), autocommit=True) as conn:
         conn.execute(
-            """INSERT INTO domain_events (tenant_id, txid, notification_id, event_id, source, type, data, occurred_at, recorded_at,
-                                          outcome)
+            """INSERT INTO domain_events (
+                   tenant_id, txid, notification_id, event_id, source, type, data, occurred_at, recorded_at, outcome)
                SELECT %s, '999999999', gen_random_uuid(), outcome, '/', 't', '{}', now(), now(), outcome
                FROM unnest('{notified,waiting}'::text[]) AS outcome""",
             [TENANT],
