@@ -1,6 +1,7 @@
 """One Postgres server per test process, and databases cloned from a migrated one."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,12 +116,21 @@ def shared_database(server: Postgres, migrated: str, useless: str) -> Iterator[s
         yield name
 
 
+@pytest.fixture(scope="session")
+def sweeper(server: Postgres, shared_database: str) -> Iterator["Sweeper"]:
+    sweeper = Sweeper(server.dsn(shared_database))
+    yield sweeper
+    sweeper.close()
+
+
 @pytest.fixture
-def world(server: Postgres, shared_database: str, work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(
+    server: Postgres, shared_database: str, sweeper: "Sweeper", work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[World]:
     """An empty database and an empty work queue, and connections under each role."""
     with _world(server, shared_database, work_queue, monkeypatch) as world:
         yield world
-    empty(server, shared_database)
+    sweeper.sweep()
 
 
 @pytest.fixture
@@ -153,21 +163,50 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
         settings.settings.cache_clear()
 
 
-def empty(server: Postgres, name: str) -> None:
-    """Bring the database back to what the template is: no rows but the first tenant, the clock right, nobody connected."""
-    with psycopg.connect(server.dsn(name), autocommit=True) as conn:
-        conn.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()", [name]
-        )
-        conn.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(name)))
-        conn.execute("SET tocsin.clock_offset = '0'")  # this session still has the one it began with
+class Sweeper:
+    """Brings one database back to what the template is: no rows but the first tenant, the clock right, nobody connected."""
+
+    def __init__(self, dsn: str) -> None:
+        self._dsn = dsn
+        self._conn = self._connect()
+
+    def sweep(self) -> None:
+        try:
+            self._sweep()
+        except psycopg.OperationalError:  # a test has ended every session, or stopped the server
+            self.close()
+            self._conn = self._connect()
+            self._sweep()
+
+    def close(self) -> None:
+        self._conn.close()
+
+    def _connect(self) -> Connection[Any]:
+        conn = psycopg.connect(self._dsn, autocommit=True)
         conn.execute("SET session_replication_role = replica")  # no foreign key asks for an order
-        tables = conn.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%yoyo%'"
-        ).fetchall()
-        conn.execute(sql.SQL("; ").join(sql.SQL("DELETE FROM {}").format(sql.Identifier(table)) for (table,) in tables))
-        conn.execute("INSERT INTO domain_events_processed (consumer, last_event_id) VALUES ('notify_fanout', 0)")
-        bootstrap.make_tenant(conn, TENANT)
+        conn.execute("SET tocsin.clock_offset = '0'")
+        tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE '%yoyo%'"
+        step = sql.SQL("IF EXISTS (SELECT FROM {0}) THEN DELETE FROM {0}; END IF;")
+        steps = sql.SQL(" ").join(step.format(sql.Identifier("public", name)) for (name,) in conn.execute(tables))
+        function = sql.SQL("CREATE FUNCTION pg_temp.sweep() RETURNS void LANGUAGE plpgsql AS {}")
+        conn.execute(function.format(sql.Literal(f"BEGIN {steps.as_string(conn)} END")))
+        return conn
+
+    def _sweep(self) -> None:
+        self._be_alone()
+        self._conn.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(self._conn.info.dbname)))
+        self._conn.execute("SELECT pg_temp.sweep()")
+        self._conn.execute("INSERT INTO domain_events_processed (consumer, last_event_id) VALUES ('notify_fanout', 0)")
+        bootstrap.make_tenant(self._conn, TENANT)
+
+    def _be_alone(self) -> None:
+        """Whoever has just left is gone in a moment; the server, asked to end somebody, looks again only after 100 ms."""
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        for _ in range(20):
+            if self._conn.execute(f"SELECT count(*) {others}").fetchone() == (0,):
+                return
+            time.sleep(0.002)
+        self._conn.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}")
 
 
 @pytest.fixture

@@ -4,12 +4,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
 from moto import backend_index, mock_aws
 from moto.core.config import DefaultConfig
+from moto.kms import models as kms
 from moto.sqs.models import sqs_backends
 
 from tocsin.foundation.settings import QUEUES
@@ -17,6 +19,8 @@ from tocsin.foundation.settings import QUEUES
 REGION = "eu-west-1"
 ACCOUNT = {"AWS_ACCESS_KEY_ID": "nobody", "AWS_SECRET_ACCESS_KEY": "nothing", "AWS_DEFAULT_REGION": REGION}
 ACCOUNT_ID = "123456789012"
+# moto makes an RSA key for every KMS key, also for one that never signs: a tenth of a second of every test that has one.
+_private_key = cache(kms.generate_private_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def make_believe() -> Iterator[WorkQueue]:
     try:
         sqs = sqs_backends[ACCOUNT_ID][REGION]
         names = {queue: sqs.create_queue(f"work-{queue}").name for queue in QUEUES}
-        yield WorkQueue({queue: f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT_ID}/{name}" for queue, name in names.items()})
+        with patch.object(kms, "generate_private_key", _private_key):
+            yield WorkQueue({queue: f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT_ID}/{name}" for queue, name in names.items()})
     finally:
         account.stop()
