@@ -54,8 +54,11 @@ def translated(**parameters: str) -> Template:
     return copy.deepcopy(_translated(**parameters))
 
 
+@cache
 def whole(**parameters: str) -> Template:
-    """The same, and beside the properties of each nested stack the template that it is made of, as it is written."""
+    """The same, and beside the properties of each nested stack the template that it is made of, as it is written.
+
+    Everybody reads the same one: nobody may change it."""
     template = translated(**parameters)
     for resource in template["Resources"].values():
         if resource["Type"] == STACK:
@@ -79,7 +82,8 @@ def settled(template: Template, **parameters: str) -> Template:
     """The whole template once these parameters are given: conditions decided, parameters filled in, other references kept.
 
     The resources of nested stacks stand among the others, and what was an output of theirs is the resource itself. Under "Stacks"
-    is what the two templates tell each other: what is asked for, given, offered and taken.
+    is what the two templates tell each other: what is asked for, given, offered and taken. Under "Values" is what each parameter
+    is.
     """
     values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
     return _joined(_settled(template, values))
@@ -97,7 +101,8 @@ def _settled(template: Template, values: dict[str, Any]) -> Template:
         for name in alive
         if alive[name]["Type"] == STACK
     }
-    return {**template, "Resources": alive, "Outputs": settling.settle(template.get("Outputs", {})), "Stacks": stacks}
+    outputs = settling.settle(template.get("Outputs", {}))
+    return {**template, "Values": values, "Resources": alive, "Outputs": outputs, "Stacks": stacks}
 
 
 def _joined(outer: Template) -> Template:
