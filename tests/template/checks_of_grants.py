@@ -28,7 +28,7 @@ FOR_LOGS = {FOR_THE_NETWORK, "service-role/AWSLambdaBasicExecutionRole"}
 def functions_may_do_what_their_code_does_and_nothing_else(template: Template) -> list[str]:
     violations = []
     for name, each in of_type(template, FUNCTION).items():
-        needed = {grant for call in _calls(name) for grant in _needs(call)(template, _variables(each))}
+        needed = {grant for call in calls_of(name) for grant in needs_of(call)(template, variables_of(each))}
         needed |= _for_lambda(template, name)
         allowed = grants_of(template, str(named(each["Role"])))
         violations += [f"{name}: may not {' '.join(grant)}" for grant in sorted(needed - allowed)]
@@ -71,17 +71,17 @@ def roles_are_taken_by_whoever_they_are_for(template: Template) -> list[str]:
     return [f"{name}: {trusted.get(name)}" for name in sorted({*wanted, *roles}) if trusted.get(name) != [wanted.get(name)]]
 
 
-def _calls(function: str) -> list[Call]:
+def calls_of(function: str) -> list[Call]:
     return [call for call in called_by(folders()[function]) if (function, call) not in NEVER_CALLED]
 
 
-def _needs(call: Call) -> Needs:
+def needs_of(call: Call) -> Needs:
     if call not in NEEDS:
         raise KeyError(f"{'.'.join(call)} is called, and nobody knows what it takes: add it to NEEDS")
     return NEEDS[call]
 
 
-def _variables(function: dict[str, Any]) -> Variables:
+def variables_of(function: dict[str, Any]) -> Variables:
     variables: Variables = function.get("Environment", {}).get("Variables", {})
     return variables
 
@@ -111,7 +111,7 @@ def _to_seal(template: Template, variables: Variables) -> set[Grant]:
 
 def _to_open(template: Template, variables: Variables) -> set[Grant]:
     """With the key that others seal with: what is sealed says which one that was."""
-    told = [_variables(each) for each in of_type(template, FUNCTION).values()]
+    told = [variables_of(each) for each in of_type(template, FUNCTION).values()]
     return {Grant("kms:Decrypt", arn(template, each["DATA_KEY_ARN"]), "sealed values") for each in told if "DATA_KEY_ARN" in each}
 
 

@@ -50,7 +50,7 @@ def arn(template: Template, value: Any) -> str:
             return str(name)
         case {"Fn::GetAtt": [name, attribute]}:
             return f"{name}.{attribute}"
-        case {"Fn::Sub": [str(text), {**parts}]}:
+        case {"Fn::Sub": [str(text), dict(parts)]}:
             return _filled(text, {name: arn(template, part) for name, part in parts.items()})
         case {"Fn::Sub": str(text)}:
             whole = _HOLE.fullmatch(text)

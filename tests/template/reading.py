@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIRED = {"EmailFrom": "notifications@example.com"}
 STACK = "AWS::CloudFormation::Stack"
 _NOTHING = object()
+_ALWAYS = {"Fn::Equals": ["", ""]}
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
 
@@ -134,6 +135,15 @@ def _with_outputs(node: Any, stack: str, offered: dict[str, Any], taken: set[str
     return {key: _with_outputs(part, stack, offered, taken) for key, part in node.items()}
 
 
+def refused(template: Template, **parameters: str) -> list[str]:
+    """What the rules of the template say against these parameters, before anything is made."""
+    values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
+    settling = _Settling(template, values)
+    rules = [each for each in template.get("Rules", {}).values() if settling.decided(each.get("RuleCondition", _ALWAYS))]
+    asserted = [one for rule in rules for one in rule["Assertions"]]
+    return [one["AssertDescription"] for one in asserted if not settling.decided(one["Assert"])]
+
+
 def of_type(template: Template, kind: str) -> dict[str, dict[str, Any]]:
     """The properties of every resource of this type, by logical id."""
     return {name: one.get("Properties", {}) for name, one in template["Resources"].items() if one["Type"] == kind}
@@ -176,7 +186,7 @@ class _Settling:
         self._values = values
 
     def holds(self, condition: str) -> bool:
-        return bool(self._decided(self._conditions[condition]))
+        return bool(self.decided(self._conditions[condition]))
 
     def settle(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -201,20 +211,26 @@ class _Settling:
         return {key: part for key, part in pairs.items() if part is not _NOTHING}
 
     def _filled_in(self, placeholder: re.Match[str]) -> str:
-        value = self._values.get(placeholder[1])
-        return str(value) if isinstance(value, str | int) else placeholder[0]
+        match self._values.get(placeholder[1]):
+            case str() | int() as value:
+                return str(value)
+            case {"Fn::GetAtt": [name, attribute]}:  # what a stack is given by the one around it
+                return f"${{{name}.{attribute}}}"
+            case _:
+                return placeholder[0]
 
-    def _decided(self, test: dict[str, Any]) -> bool:
+    def decided(self, test: dict[str, Any]) -> bool:
         ((function, argument),) = test.items()
         match function:
             case "Condition":
                 return self.holds(argument)
             case "Fn::Equals":
-                return bool(self.settle(argument[0]) == self.settle(argument[1]))
+                one, other = map(self.settle, argument)
+                return bool(str(one) == str(other))  # as CloudFormation compares a number with a text
             case "Fn::Not":
-                return not self._decided(argument[0])
+                return not self.decided(argument[0])
             case "Fn::And":
-                return all(map(self._decided, argument))
+                return all(map(self.decided, argument))
             case _:
                 raise ValueError(f"a condition with {function}: teach it to this reader")
 
