@@ -11,7 +11,7 @@ REF_IS_ARN = {
     *("AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::IAM::ManagedPolicy", "AWS::CloudWatch::Alarm"),
     *("AWS::Lambda::Alias", "AWS::Lambda::Version"),
 }
-_HOLE = re.compile(r"\$\{([A-Za-z0-9]+)(\.Arn)?\}")
+_HOLE = re.compile(r"\$\{(\w+)(\.Arn)?\}")
 
 
 class Grant(NamedTuple):
