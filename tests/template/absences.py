@@ -1,9 +1,12 @@
 """Faults by the dozen: each part of a kind that the template has is taken away in turn, or spoiled, and must be missed."""
 
-from tests.template import absences_of_alarms, absences_of_edges, absences_of_grants, absences_of_reach, absences_of_switches
+from tests.template import absences_of_alarms as of_alarms
+from tests.template import absences_of_edges as of_edges
+from tests.template import absences_of_grants as of_grants
+from tests.template import absences_of_reach as of_reach
+from tests.template import absences_of_roles as of_roles
+from tests.template import absences_of_switches as of_switches
 from tests.template.faults import Fault
 
-FAULTS: tuple[Fault, ...] = (
-    *(*absences_of_grants.faults(), *absences_of_reach.faults(), *absences_of_edges.faults()),
-    *(*absences_of_switches.faults(), *absences_of_alarms.faults()),
-)
+_KINDS = (of_grants, of_reach, of_edges, of_switches, of_alarms, of_roles)
+FAULTS: tuple[Fault, ...] = tuple(fault for kind in _KINDS for fault in kind.faults())
