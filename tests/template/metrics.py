@@ -3,10 +3,17 @@
 import ast
 import json
 import re
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from typing import Any, NamedTuple
+from unittest import mock
 
-from tests.template.reading import ROOT
+from tests.template.doors import served
+from tests.unit.settings_read import reach_of
+from tests.unit.source import modules
+from tocsin.foundation import system_events
+from tocsin.foundation.settings import Settings
 
 _SEARCH = re.compile(r"SEARCH\('\{(?P<schema>.*?)\}(?P<terms> [^']*)'")  # a brace within belongs to a placeholder
 _METRIC = re.compile(r'MetricName="(\w+)"')
@@ -57,9 +64,32 @@ def _searched(schema: str, terms: str) -> Shown:
 @cache
 def written_metrics() -> set[tuple[str, frozenset[str]]]:
     """By name, each with the dimensions it has. `service` is every metric's."""
-    files = [*ROOT.glob("functions/*/app.py"), *ROOT.glob("layers/shared/tocsin/**/*.py")]
-    calls = [node for file in files for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
-    return {one for call in calls if (one := _written(call)) is not None}
+    return {one for module in modules() for one in _written_in(module.tree)}
+
+
+@cache
+def written_by(folder: str) -> set[tuple[str, frozenset[str]]]:
+    """The same, as far as the door in this folder can come to write it."""
+    reached = reach_of(f"{folder}/app.py", modules(), serves=served().get(folder, frozenset()))
+    return {one for name in reached for node in name.nodes for one in _written_in(node)}
+
+
+@cache
+def printed_of_system_events() -> dict[str, set[frozenset[str]]]:
+    """By metric, the sets of dimensions under which one is counted that whoever runs the installation must hear of."""
+    said = {"severity": "high", "event_type": "x", "is_manual": False, "tenant_id": None}
+    config, printed = Settings(powertools_metrics_namespace="Tocsin"), StringIO()
+    with mock.patch.object(system_events, "settings", lambda: config), redirect_stdout(printed):
+        for metric in system_events._METRICS.values():
+            system_events._count(metric, said)
+    lines = [json.loads(line) for line in printed.getvalue().splitlines()]
+    counted = [each for line in lines for each in line["_aws"]["CloudWatchMetrics"]]
+    return {each["Metrics"][0]["Name"]: {frozenset(names) for names in each["Dimensions"]} for each in counted}
+
+
+def _written_in(tree: ast.AST) -> list[tuple[str, frozenset[str]]]:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return [one for call in calls if (one := _written(call)) is not None]
 
 
 def _written(call: ast.Call) -> tuple[str, frozenset[str]] | None:

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REQUIRED = {"EmailFrom": "notifications@example.com"}
 STACK = "AWS::CloudFormation::Stack"
 _NOTHING = object()
+_ALWAYS = {"Fn::Equals": ["", ""]}
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
 
@@ -54,8 +55,11 @@ def translated(**parameters: str) -> Template:
     return copy.deepcopy(_translated(**parameters))
 
 
+@cache
 def whole(**parameters: str) -> Template:
-    """The same, and beside the properties of each nested stack the template that it is made of, as it is written."""
+    """The same, and beside the properties of each nested stack the template that it is made of, as it is written.
+
+    Everybody reads the same one: nobody may change it."""
     template = translated(**parameters)
     for resource in template["Resources"].values():
         if resource["Type"] == STACK:
@@ -79,7 +83,8 @@ def settled(template: Template, **parameters: str) -> Template:
     """The whole template once these parameters are given: conditions decided, parameters filled in, other references kept.
 
     The resources of nested stacks stand among the others, and what was an output of theirs is the resource itself. Under "Stacks"
-    is what the two templates tell each other: what is asked for, given, offered and taken.
+    is what the two templates tell each other: what is asked for, given, offered and taken. Under "Values" is what each parameter
+    is.
     """
     values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
     return _joined(_settled(template, values))
@@ -97,7 +102,8 @@ def _settled(template: Template, values: dict[str, Any]) -> Template:
         for name in alive
         if alive[name]["Type"] == STACK
     }
-    return {**template, "Resources": alive, "Outputs": settling.settle(template.get("Outputs", {})), "Stacks": stacks}
+    outputs = settling.settle(template.get("Outputs", {}))
+    return {**template, "Values": values, "Resources": alive, "Outputs": outputs, "Stacks": stacks}
 
 
 def _joined(outer: Template) -> Template:
@@ -127,6 +133,15 @@ def _with_outputs(node: Any, stack: str, offered: dict[str, Any], taken: set[str
         taken.add(output)
         return offered.get(output, node)
     return {key: _with_outputs(part, stack, offered, taken) for key, part in node.items()}
+
+
+def refused(template: Template, **parameters: str) -> list[str]:
+    """What the rules of the template say against these parameters, before anything is made."""
+    values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
+    settling = _Settling(template, values)
+    rules = [each for each in template.get("Rules", {}).values() if settling.decided(each.get("RuleCondition", _ALWAYS))]
+    asserted = [one for rule in rules for one in rule["Assertions"]]
+    return [one["AssertDescription"] for one in asserted if not settling.decided(one["Assert"])]
 
 
 def of_type(template: Template, kind: str) -> dict[str, dict[str, Any]]:
@@ -171,7 +186,7 @@ class _Settling:
         self._values = values
 
     def holds(self, condition: str) -> bool:
-        return bool(self._decided(self._conditions[condition]))
+        return bool(self.decided(self._conditions[condition]))
 
     def settle(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -196,20 +211,26 @@ class _Settling:
         return {key: part for key, part in pairs.items() if part is not _NOTHING}
 
     def _filled_in(self, placeholder: re.Match[str]) -> str:
-        value = self._values.get(placeholder[1])
-        return str(value) if isinstance(value, str | int) else placeholder[0]
+        match self._values.get(placeholder[1]):
+            case str() | int() as value:
+                return str(value)
+            case {"Fn::GetAtt": [name, attribute]}:  # what a stack is given by the one around it
+                return f"${{{name}.{attribute}}}"
+            case _:
+                return placeholder[0]
 
-    def _decided(self, test: dict[str, Any]) -> bool:
+    def decided(self, test: dict[str, Any]) -> bool:
         ((function, argument),) = test.items()
         match function:
             case "Condition":
                 return self.holds(argument)
             case "Fn::Equals":
-                return bool(self.settle(argument[0]) == self.settle(argument[1]))
+                one, other = map(self.settle, argument)
+                return bool(str(one) == str(other))  # as CloudFormation compares a number with a text
             case "Fn::Not":
-                return not self._decided(argument[0])
+                return not self.decided(argument[0])
             case "Fn::And":
-                return all(map(self._decided, argument))
+                return all(map(self.decided, argument))
             case _:
                 raise ValueError(f"a condition with {function}: teach it to this reader")
 

@@ -1,33 +1,10 @@
 """Each check is shown to work: a fault planted into the template makes that very check speak."""
 
-import copy
-from collections.abc import Callable
-from functools import reduce
-from typing import Any, cast
-
 import pytest
 
-from tests.template import checks, reading
+from tests.template import absences, checks, reading
 from tests.template.faults import ON_SAM, ON_TRANSLATED, Fault
-from tests.template.reading import Template
-
-
-def _step_into(node: Any, step: str | int) -> Any:
-    return node[step]
-
-
-def _planted(template: Template, fault: Fault) -> Template:
-    spoiled = copy.deepcopy(template)
-    *path, last = fault.place
-    holder: Any = reduce(_step_into, path, cast(Any, spoiled))
-    if callable(fault.value):
-        change: Callable[[Any], Any] = fault.value
-        holder[last] = change(holder[last])
-    elif fault.value is None:
-        del holder[last]
-    else:
-        holder[last] = fault.value
-    return spoiled
+from tests.template.planting import planted
 
 
 def _name(fault: Fault) -> str:
@@ -36,22 +13,30 @@ def _name(fault: Fault) -> str:
 
 @pytest.mark.parametrize("fault", ON_TRANSLATED, ids=_name)
 def test_a_planted_fault_is_reported_by_its_check(fault: Fault) -> None:
-    sick = _planted(reading.whole(), fault)
+    sick = planted(reading.whole(), fault)
 
     assert fault.check(reading.standing(**fault.parameters)) == []
     assert fault.check(reading.settled(sick, **fault.parameters)) != []
+
+
+@pytest.mark.parametrize("fault", absences.FAULTS, ids=_name)
+def test_what_is_missing_is_missed(fault: Fault) -> None:
+    healthy = reading.standing(**fault.parameters)
+
+    assert fault.check(healthy) == []
+    assert fault.check(planted(healthy, fault)) != []
 
 
 @pytest.mark.parametrize("fault", ON_SAM, ids=_name)
 def test_a_fault_planted_in_the_sources_is_reported_by_its_check(fault: Fault) -> None:
     healthy = fault.check(reading.sam_template())
 
-    sick = fault.check(_planted(reading.sam_template(), fault))
+    sick = fault.check(planted(reading.sam_template(), fault))
 
     assert set(sick) - set(healthy)
 
 
 def test_no_check_goes_without_a_planted_fault() -> None:
-    proven = {fault.check for fault in (*ON_TRANSLATED, *ON_SAM)}
+    proven = {fault.check for fault in (*ON_TRANSLATED, *ON_SAM, *absences.FAULTS)}
 
     assert {check.__name__ for check in (*checks.ON_TRANSLATED, *checks.ON_SAM) if check not in proven} == set()

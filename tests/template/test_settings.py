@@ -2,29 +2,17 @@
 
 import ast
 from functools import cache
-from typing import Any
 
 import pytest
 from annotated_types import Ge, Le
 
 from tests.template import reading
+from tests.template.doors import served
 from tests.unit import settings_read
 from tests.unit.settings_read import idle, is_settings, missing, read_by
 from tests.unit.source import Module, modules
-from tocsin.foundation.settings import QUEUES, Settings
+from tocsin.foundation.settings import Settings
 
-
-def _work_queue(event: dict[str, Any]) -> str | None:
-    """The class of work that an event source of a function brings."""
-    found = str(event["Properties"]["Queue"]["Fn::GetAtt"]).lower() if event["Type"] == "SQS" else ""
-    return next((queue for queue in QUEUES if f"'{queue}queue" in found), None)
-
-
-SERVED = {
-    each["CodeUri"]: served
-    for each in reading.of_type(reading.sam_template(), "AWS::Serverless::Function").values()
-    if (served := {queue for event in each.get("Events", {}).values() if (queue := _work_queue(event))})
-}
 GLOBALS = set(reading.sam_template()["Globals"]["Function"]["Environment"]["Variables"])
 FUNCTIONS = {
     each["CodeUri"].removeprefix("./").rstrip("/"): set(each["Environment"]["Variables"])
@@ -34,7 +22,7 @@ FUNCTIONS = {
 
 @cache
 def _read_by(folder: str) -> set[str]:
-    return read_by(f"{folder}/app.py", modules(), serves=SERVED.get(folder, ()))
+    return read_by(f"{folder}/app.py", modules(), serves=served().get(folder, ()))
 
 
 def test_every_door_has_a_function() -> None:

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from tests.unit.source import Module
 
@@ -23,7 +24,7 @@ class Name:
 
 def reached_from(door: str, modules: list[Module]) -> list[Name]:
     """Everything that the door (`functions/<name>/app.py`) can come to run."""
-    houses = {_name_of(module): _House(module) for module in modules}
+    houses = {_name_of(module): _house(module) for module in modules}
     waiting = [(door, name) for name in houses[door].names]
     seen: dict[tuple[str, str], Name] = {}
     while waiting:
@@ -56,8 +57,14 @@ class _House:
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
+        self._named: dict[str, list[tuple[str, str]]] = {}
 
-    def named_by(self, name: str) -> Iterator[tuple[str, str]]:
+    def named_by(self, name: str) -> list[tuple[str, str]]:
+        if name not in self._named:
+            self._named[name] = list(self._find_named_by(name))
+        return self._named[name]
+
+    def _find_named_by(self, name: str) -> Iterator[tuple[str, str]]:
         for statement in self.names.get(name, ()):
             for node in ast.walk(statement):
                 if isinstance(node, ast.Name):
@@ -65,6 +72,11 @@ class _House:
                     yield _parted(self._bound.get(node.id, ""))
                 elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                     yield self._bound.get(node.value.id, ""), node.attr
+
+
+@cache
+def _house(module: Module) -> _House:
+    return _House(module)
 
 
 def _given_by(statement: ast.stmt) -> list[str]:

@@ -32,13 +32,17 @@ MAKES_DUE = {
 
 
 def read_by(door: str, modules: list[Module], *, serves: Collection[str] = ()) -> set[str]:
-    """The settings that this door's code can come to read. A door that serves work queues meets no work of others."""
-    known = [_serving(module, serves) for module in modules] if serves else modules
-    reached = [one for one in reached_from(door, known) if one.module != "tocsin.foundation.settings"]
+    """The settings that this door's code can come to read."""
+    reached = [one for one in reach_of(door, modules, serves=serves) if one.module != "tocsin.foundation.settings"]
     read = {field for one in reached for node in one.nodes for field in [*_read(node), *_nudged(one, node)]}
     read |= {f"{queue}_queue_url" for queue in MAKES_DUE.get(door, ())}
     near = {each for queue in serves or QUEUES for each in LEADS_TO.get(queue, QUEUES)}
     return read - {f"{queue}_queue_url" for queue in QUEUES if queue not in near}
+
+
+def reach_of(door: str, modules: list[Module], *, serves: Collection[str] = ()) -> list[Name]:
+    """Everything that this door can come to run. One that serves work queues meets no work of others."""
+    return reached_from(door, [_serving(module, serves) for module in modules] if serves else modules)
 
 
 def _serving(module: Module, queues: Collection[str]) -> Module:

@@ -1,0 +1,223 @@
+"""Where one service of AWS hands on to another, both ends say so: whoever sends is told where, whoever is sent to lets it in."""
+
+import re
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tests.template.admissions import ANYBODY, OUR_ACCOUNT, Admission, admissions, admissions_by_key
+from tests.template.aws_calls import called_by
+from tests.template.doors import folders
+from tests.template.policies import Grant, arn, grants_of
+from tests.template.reading import Template, named, of_type
+from tests.template.wiring import function_of, invoked
+
+QUEUE, TOPIC, KEY, FUNCTION = "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::KMS::Key", "AWS::Lambda::Function"
+SUBSCRIPTION, DESTINATION = "AWS::SNS::Subscription", "AWS::SES::ConfigurationSetEventDestination"
+# What a service must do with the key of a topic to publish there, and CloudWatch Logs with that of a group.
+TO_PUBLISH = {"kms:GenerateDataKey", "kms:Decrypt"}
+TO_LOG = {"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:DescribeKey"}
+LOGS = "logs.${AWS::Region}.amazonaws.com"
+_GROUP = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:"
+_SET = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:configuration-set/"
+_QUEUE = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:"
+_PLACEHOLDER = re.compile(r"{[^}]+}")
+_ROUTE = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:"
+
+
+def queues_and_topics_let_in_whoever_sends_to_them_and_no_other(template: Template) -> list[str]:
+    """What is refused here is lost without a word: by SNS, by EventBridge, by SES and by CloudWatch alike."""
+    places = [*of_type(template, QUEUE), *of_type(template, TOPIC)]
+    admitted = {each for place in places for each in admissions(template, place)}
+    wanted = _sent(template)
+    refused = [f"not admitted: {' '.join(each)}" for each in sorted(wanted - admitted)]
+    return refused + [f"nobody comes: {' '.join(each)}" for each in sorted(admitted - wanted)]
+
+
+def keys_serve_whoever_publishes_to_what_they_encrypt(template: Template) -> list[str]:
+    """A topic that a service may publish to, and whose key it may not use, stays silent."""
+    violations = []
+    for sent in sorted(_sent(template)):
+        place = template["Resources"][sent.place]["Properties"]
+        if "KmsMasterKeyId" not in place:
+            continue
+        key = str(named(place["KmsMasterKeyId"]))
+        of_key = admissions_by_key(template, key) if key in of_type(template, KEY) else set()  # AWS's own keys admit no service
+        may = {each.action for each in of_key if each.service == sent.service and each.source in (ANYBODY, OUR_ACCOUNT)}
+        violations += [f"{sent.service} for {sent.place}: {action} of {key}" for action in sorted(TO_PUBLISH - may)]
+    return violations
+
+
+def keys_serve_the_logs_they_encrypt(template: Template) -> list[str]:
+    violations = []
+    for name, each in of_type(template, "AWS::Logs::LogGroup").items():
+        group = f"{_GROUP}{each['LogGroupName']['Fn::Sub']}"
+        found = [one for one in admissions_by_key(template, str(named(each["KmsKeyId"]))) if one.service == LOGS]
+        may = {one.action for one in found if fnmatchcase(group, one.source.replace("[", "[[]"))}
+        violations += [f"{name}: {action}" for action in sorted(TO_LOG - may)]
+    return violations
+
+
+def schedules_may_invoke_what_they_point_at_and_nothing_else(template: Template) -> list[str]:
+    violations = []
+    for name, each in of_type(template, "AWS::Scheduler::Schedule").items():
+        target = each["Target"]
+        wanted = {Grant("lambda:InvokeFunction", arn(template, target["Arn"]))}
+        wanted |= (
+            {Grant("sqs:SendMessage", arn(template, target["DeadLetterConfig"]["Arn"]))}
+            if "DeadLetterConfig" in target
+            else set()
+        )
+        violations += [
+            f"{name}: {' '.join(grant)}" for grant in sorted(wanted ^ grants_of(template, str(named(target["RoleArn"]))))
+        ]
+        if function_of(template, target["Arn"]) is None:
+            violations.append(f"{name} points at nothing")
+    return violations
+
+
+def routes_may_invoke_the_functions_they_lead_to(template: Template) -> list[str]:
+    """Else API Gateway answers 500 by itself."""
+    permissions = [each for each in of_type(template, "AWS::Lambda::Permission").values() if _is_for_routes(each)]
+    allowed = [(invoked(template, each["FunctionName"]), arn(template, _with_apis(each["SourceArn"]))) for each in permissions]
+    return [
+        f"{method} {path}"
+        for api, each in of_type(template, "AWS::ApiGatewayV2::Api").items()
+        for path, methods in each["Body"]["paths"].items()
+        for method, route in methods.items()
+        for target in [invoked(template, route["x-amazon-apigateway-integration"]["uri"])]
+        for called in [f"{_ROUTE}${{{api}}}/*/{_verb(method)}{_PLACEHOLDER.sub('*', path)}"]
+        if not any(function == target and fnmatchcase(called, source) for function, source in allowed)
+    ]
+
+
+def routes_lead_to_functions(template: Template) -> list[str]:
+    return [
+        f"{method} {path}"
+        for each in of_type(template, "AWS::ApiGatewayV2::Api").values()
+        for path, methods in each["Body"]["paths"].items()
+        for method, route in methods.items()
+        if function_of(template, route["x-amazon-apigateway-integration"]["uri"]) not in of_type(template, FUNCTION)
+        or route["x-amazon-apigateway-integration"]["type"] != "aws_proxy"
+        or route["x-amazon-apigateway-integration"].get("payloadFormatVersion") != "2.0"
+    ]
+
+
+def dead_letter_queues_admit_all_that_feed_them_and_no_others(template: Template) -> list[str]:
+    """A queue that is not admitted keeps its poison, and hands it out again and again."""
+    violations = []
+    queues = of_type(template, QUEUE)
+    for name, each in queues.items():
+        policy = each.get("RedriveAllowPolicy", {})
+        feeding = {
+            one
+            for one, other in queues.items()
+            if arn(template, other.get("RedrivePolicy", {}).get("deadLetterTargetArn")) == name
+        }
+        admitted = {arn(template, source) for source in policy.get("sourceQueueArns", [])}
+        wanted = {_QUEUE + queues[one].get("QueueName", {}).get("Fn::Sub", "?") for one in feeding}
+        if policy.get("redrivePermission", "allowAll") == "allowAll" and not admitted:
+            continue
+        violations += [f"{name}: {source}" for source in sorted(wanted ^ admitted)]
+    return violations
+
+
+def queues_are_emptied_by_a_function_or_by_people(template: Template) -> list[str]:
+    """By a function, unless what it holds are dead letters."""
+    mapped = {arn(template, each["EventSourceArn"]) for each in of_type(template, "AWS::Lambda::EventSourceMapping").values()}
+    queues = of_type(template, QUEUE)
+    feeding = {
+        name: arn(template, each["RedrivePolicy"]["deadLetterTargetArn"])
+        for name, each in queues.items()
+        if "RedrivePolicy" in each
+    }
+    lost = [f"{name}: nobody reads it" for name in queues if (name in feeding) != (name in mapped)]
+    return lost + [f"{name} gives up to {dead}" for name, dead in feeding.items() if dead not in queues or dead in feeding]
+
+
+def what_becomes_of_an_email_comes_back(template: Template) -> list[str]:
+    """From the configuration set that emails are sent with, by a topic and a queue, to the function that heeds it."""
+    senders = [name for name, folder in folders().items() if any(call.service == "sesv2" for call in called_by(folder))]
+    functions = of_type(template, FUNCTION)
+    sets = {name: named(functions[name]["Environment"]["Variables"]["EMAIL_CONFIGURATION_SET"]) for name in senders}
+    heard = {used for used in sets.values() if _heeds(template, used)}
+    return [f"{name}: of {used} nothing is heard" for name, used in sets.items() if used not in heard]
+
+
+def the_database_is_watched_and_encrypted_by_whom_it_names(template: Template) -> list[str]:
+    """The role that RDS writes its measurements with may do so; the one that the proxy reads secrets with, likewise."""
+    violations = []
+    for name, each in of_type(template, "AWS::RDS::DBInstance").items():
+        taken = (
+            of_type(template, "AWS::IAM::Role").get(str(named(each.get("MonitoringRoleArn"))), {}).get("ManagedPolicyArns", [])
+        )
+        if not any("AmazonRDSEnhancedMonitoringRole" in arn(template, policy) for policy in taken):
+            violations.append(name)
+    for name, each in of_type(template, "AWS::RDS::DBProxy").items():
+        secrets = {arn(template, one["SecretArn"]) for one in each["Auth"]}
+        keys = {named(of_type(template, "AWS::SecretsManager::Secret")[secret]["KmsKeyId"]) for secret in secrets}
+        wanted = {Grant("secretsmanager:GetSecretValue", secret) for secret in secrets}
+        wanted |= {Grant("kms:Decrypt", str(key), "secrets") for key in keys}
+        differing = wanted ^ grants_of(template, str(named(each["RoleArn"])))
+        violations += [f"{name}: {' '.join(grant)}" for grant in sorted(differing)]
+    return violations
+
+
+def _sent(template: Template) -> set[Admission]:
+    """Every edge from one service to a queue or a topic of ours."""
+    sent = set()
+    for each in of_type(template, SUBSCRIPTION).values():
+        if each["Protocol"] == "sqs":
+            places = [each["Endpoint"], each.get("RedrivePolicy", {}).get("deadLetterTargetArn")]
+            sent |= {
+                (place, "sns.amazonaws.com", "sqs:SendMessage", arn(template, each["TopicArn"]))
+                for place in _all(template, places)
+            }
+    for name, each in of_type(template, "AWS::Events::Rule").items():
+        for target in each["Targets"]:
+            places = [target["Arn"], target.get("DeadLetterConfig", {}).get("Arn")]
+            sent |= {(place, "events.amazonaws.com", "sqs:SendMessage", name) for place in _all(template, places)}
+    for each in of_type(template, DESTINATION).values():
+        place = arn(template, each["EventDestination"]["SnsDestination"]["TopicARN"])
+        sent.add((place, "ses.amazonaws.com", "sns:Publish", f"{_SET}${{{named(each['ConfigurationSetName'])}}}"))
+    for each in of_type(template, "AWS::CloudWatch::Alarm").values():
+        told = [each.get(state, []) for state in ("AlarmActions", "OKActions", "InsufficientDataActions")]
+        sent |= {
+            (arn(template, one), "cloudwatch.amazonaws.com", "sns:Publish", OUR_ACCOUNT) for actions in told for one in actions
+        }
+    return {Admission(*each) for each in sent if each[0] in template["Resources"]}
+
+
+def _all(template: Template, places: list[Any]) -> list[str]:
+    return [arn(template, place) for place in places if place is not None]
+
+
+def _heeds(template: Template, used: str | None) -> bool:
+    topics = {
+        arn(template, each["EventDestination"]["SnsDestination"]["TopicARN"])
+        for each in of_type(template, DESTINATION).values()
+        if named(each["ConfigurationSetName"]) == used
+    }
+    subscribed = [each for each in of_type(template, SUBSCRIPTION).values() if arn(template, each["TopicArn"]) in topics]
+    queues = {arn(template, each["Endpoint"]) for each in subscribed if each["Protocol"] == "sqs"}
+    mappings = of_type(template, "AWS::Lambda::EventSourceMapping").values()
+    readers = {
+        function_of(template, each["FunctionName"]) for each in mappings if arn(template, each["EventSourceArn"]) in queues
+    }
+    return any(folders().get(str(reader)) == "functions/feedback" for reader in readers)
+
+
+def _with_apis(source: Any) -> Any:
+    """A source with the APIs that it names by reference written as text."""
+    match source:
+        case {"Fn::Sub": [text, parts]}:
+            return {"Fn::Sub": [text, {name: f"${{{named(part)}}}" if named(part) else part for name, part in parts.items()}]}
+        case _:
+            return source
+
+
+def _is_for_routes(permission: dict[str, Any]) -> bool:
+    return bool(permission["Principal"] == "apigateway.amazonaws.com" and permission["Action"] == "lambda:InvokeFunction")
+
+
+def _verb(method: str) -> str:
+    return "*" if method == "x-amazon-apigateway-any-method" else method.upper()
