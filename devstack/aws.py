@@ -61,11 +61,11 @@ class LocalAws:
 
     def grant(self, declared: Declared) -> None:
         """Let each function do what its role allows, from now on and after a restart too."""
+        self._created = declared
         callers.write(self.rights, declared.rights)
 
     def create(self, declared: Declared) -> dict[tuple[str, str], str]:
         """Make every declared resource; returns what references to those with unpredictable names mean here."""
-        self._created = declared
         self.grant(declared)
         self._create_queues(declared)
         self._create_topics(declared)

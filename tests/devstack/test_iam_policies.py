@@ -1,5 +1,8 @@
 """What a policy decides, case by case; and what is not known is refused, not allowed."""
 
+import sys
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -177,3 +180,32 @@ def test_whoever_looks_for_what_is_missing_is_told_what_comes_close(
     asked = policy({}, {"Action": "kms:Decrypt", "Resource": KEY, "Condition": {"StringEquals": {"kms:ViaService": "sm"}}})
 
     assert asked.nearest(action, resource, context) == words
+
+
+@pytest.mark.parametrize("condition", [{}, {"Condition": {"Bool": {"aws:SecureTransport": "true"}}}])
+def test_a_decision_costs_the_same_however_much_a_role_allows(condition: dict[str, Any]) -> None:
+    """Counted in steps: the second time, only the statements about this action and resource are looked at."""
+    steps = []
+    for many in (1, 500):
+        asked = policy(condition, *({"Resource": f"{PLAN}-{n}"} for n in range(many)))
+        asked.decide("sqs:SendMessage", PLAN, TLS)
+        steps.append(steps_of(lambda asked=asked: asked.decide("sqs:SendMessage", PLAN, TLS)))
+
+    assert 0 < steps[1] <= steps[0]
+
+
+def steps_of(work: Callable[[], object]) -> int:
+    steps = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal steps
+        steps += event == "line" and "/devstack/iam/" in frame.f_code.co_filename
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return steps

@@ -12,12 +12,14 @@ import pytest
 from botocore.exceptions import ClientError
 
 from devstack.aws import LocalAws, _client
+from devstack.gateway import Gateway
 from devstack.iam.callers import Callers, key_id
 from devstack.iam.guard import Judge
 from devstack.iam.polling import check_that_pollers_may_receive
 from devstack.intrinsics import TemplateError
 from devstack.post_office import PostOffice
 from devstack.post_office.rules import Rules
+from devstack.stack import Stack
 from devstack.state import State
 from tests.devstack.planted import FUNCTION_ARN, PARAMETERS, ROOT, Document, Known, planted, read, without, without_policy
 
@@ -317,6 +319,28 @@ def test_the_log_says_what_would_have_been_allowed(granted: Cloud) -> None:
 
     log = (granted.aws._state.logs / "aws.log").read_text()
     assert "it is allowed on arn:aws:sqs:us-east-1:123456789012:tocsin-local-plan" in log
+
+
+def test_rights_hold_after_the_local_aws_came_back(granted: Cloud) -> None:
+    granted.aws.restart()
+
+    read_secret(granted, "AdminFunction", "AppDatabaseSecret")
+    with pytest.raises(ClientError, match="AccessDeniedException"):
+        read_secret(granted, "AdminFunction", "AdminKeySecret")
+
+
+def test_the_stack_does_not_start_when_a_function_may_not_read_its_queue(tmp_path: Path) -> None:
+    root = planted(tmp_path, without("WebhooksFunction", "sqs:ReceiveMessage")).parent
+    state, gateway = State(tmp_path / "state"), Gateway(0)
+    state.open()
+    stack = Stack(root, state, parameters={}, say=lambda _: None)
+    try:
+        with pytest.raises(TemplateError, match="WebhooksRole does not allow sqs:ReceiveMessage"):
+            stack.start(gateway)
+    finally:
+        stack.stop()
+        gateway.close()
+        state.close()
 
 
 @pytest.mark.parametrize("action", ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"])
