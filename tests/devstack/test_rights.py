@@ -318,6 +318,7 @@ def test_the_log_says_what_would_have_been_allowed(granted: Cloud) -> None:
         send(granted, "WaitFunction", "email")
 
     log = (granted.aws._state.logs / "aws.log").read_text()
+    assert "is not authorized to perform: sqs:SendMessage" in log
     assert "it is allowed on arn:aws:sqs:us-east-1:123456789012:tocsin-local-plan" in log
 
 
