@@ -8,6 +8,9 @@ from devstack.intrinsics import TemplateError
 HONOURED = {
     "AWS::Serverless::Function": """CodeUri Environment EventInvokeConfig Events Handler Layers MemorySize Policies
         ReservedConcurrentExecutions Role Timeout Tracing VpcConfig""",
+    "AWS::Serverless::HttpApi": "CorsConfiguration",
+    "AWS::KMS::Key": "KeyPolicy",
+    "AWS::SecretsManager::Secret": "GenerateSecretString KmsKeyId Name SecretString",
     "SQS": """BatchSize Enabled FilterCriteria FunctionResponseTypes MaximumBatchingWindowInSeconds Queue ScalingConfig""",
     "HttpApi": "ApiId Method Path",
     "Schedule": "Enabled Input Schedule State",
@@ -28,7 +31,11 @@ INERT = {
     "AWS::Serverless::Function": """Architectures AutoPublishAlias AutoPublishAliasAllProperties AutoPublishCodeSha256
         DeploymentPreference Description EphemeralStorage FunctionName KmsKeyArn LoggingConfig ProvisionedConcurrencyConfig
         Runtime RuntimeManagementConfig SnapStart Tags VersionDescription""",
-    "HttpApi": "Auth PayloadFormatVersion RouteSettings TimeoutInMillis",
+    "AWS::Serverless::HttpApi": """AccessLogSettings DefaultRouteSettings Description DisableExecuteApiEndpoint Domain
+        FailOnWarnings Name RouteSettings StageName StageVariables Tags""",
+    "AWS::KMS::Key": "Description EnableKeyRotation MultiRegion PendingWindowInDays RotationPeriodInDays Tags",
+    "AWS::SecretsManager::Secret": "Description ReplicaRegions Tags",
+    "HttpApi": "PayloadFormatVersion RouteSettings TimeoutInMillis",
     "Schedule": "DeadLetterConfig Description Name RetryPolicy",
     "ScheduleV2": "DeadLetterConfig Description FlexibleTimeWindow Name OmitName RetryPolicy RoleArn",
     "AWS::Scheduler::Schedule": "Description FlexibleTimeWindow GroupName KmsKeyArn Name",

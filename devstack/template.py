@@ -1,14 +1,13 @@
 """Reads template.yaml into what the local stack can bring to life."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from devstack import event_patterns, intrinsics, nested
+from devstack import intrinsics, nested
+from devstack.declarations import as_json, cors, is_enabled, merged, queue_source, route, whole
 from devstack.declared import (
-    Cors,
     CustomResource,
     Database,
     Declared,
@@ -16,8 +15,6 @@ from devstack.declared import (
     Function,
     Layer,
     Queue,
-    QueueSource,
-    Route,
     Rule,
     Schedule,
     Secret,
@@ -38,7 +35,6 @@ QUEUE_ATTRIBUTES = {
     "ReceiveMessageWaitTimeSeconds",
     "VisibilityTimeout",
 }
-ANY_METHOD = {"*", "ANY", "X-AMAZON-APIGATEWAY-ANY-METHOD"}
 
 
 def read(path: Path, parameters: Mapping[str, str], known: Identities, *, endpoint: str = "http://localhost") -> Declared:
@@ -65,11 +61,14 @@ class _Reader:
             for name, resource in document["Resources"].items()
             if "Condition" not in resource or evaluator.condition(resource["Condition"])
         }
+        if strange := self._globals.keys() - {"Function"}:
+            raise TemplateError(f"Globals: the local stack does not know {', '.join(sorted(strange))}")
+        check_properties("AWS::Serverless::Function", "Globals", self._globals.get("Function", {}))
         for name, resource in self._resources.items():
             check_properties(resource["Type"], name, resource.get("Properties", {}))
         self._layers = {name: self._layer(name, each) for name, each in self._of("AWS::Serverless::LayerVersion")}
         shared = evaluator.value(self._globals.get("Function", {}))
-        whole = {name: _merged(shared, each) for name, each in self._of("AWS::Serverless::Function")}
+        whole = {name: merged(shared, each) for name, each in self._of("AWS::Serverless::Function")}
         self._functions = {name: self._function(name, each) for name, each in whole.items()}
         self._rights = reading.read(self._resources, whole, evaluator)
         self._by_arn = {function.arn: name for name, function in self._functions.items()}
@@ -78,11 +77,11 @@ class _Reader:
         events = list(self._events())
         return Declared(
             functions=self._functions,
-            routes=tuple(_route(name, event) for name, _, kind, event in events if kind == "HttpApi"),
-            cors=next((_cors(each) for _, each in self._of("AWS::Serverless::HttpApi") if "CorsConfiguration" in each), None),
+            routes=tuple(route(name, event) for name, _, kind, event in events if kind == "HttpApi"),
+            cors=next((cors(each) for _, each in self._of("AWS::Serverless::HttpApi") if "CorsConfiguration" in each), None),
             queues=tuple(self._queue(name, each) for name, each in self._of("AWS::SQS::Queue")),
             queue_sources=tuple(
-                _queue_source(name, event) for name, _, kind, event in events if kind == "SQS" and _is_enabled(event)
+                queue_source(name, event) for name, _, kind, event in events if kind == "SQS" and is_enabled(event)
             ),
             schedules=tuple(self._schedules(events)),
             topics=tuple(self._topic(name) for name, _ in self._of("AWS::SNS::Topic")),
@@ -131,7 +130,7 @@ class _Reader:
             memory=int(properties.get("MemorySize", 128)),
             variables={key: text(value) for key, value in variables.items()},
             layers=tuple(self._layers[layer] for layer in properties.get("Layers", []) if layer in self._layers),
-            reserved_concurrency=_whole(properties.get("ReservedConcurrentExecutions")),
+            reserved_concurrency=whole(properties.get("ReservedConcurrentExecutions")),
         )
 
     def _events(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
@@ -160,18 +159,18 @@ class _Reader:
 
     def _schedules(self, events: list[tuple[str, str, str, dict[str, Any]]]) -> Iterator[Schedule]:
         for function, name, kind, event in events:
-            if kind in {"Schedule", "ScheduleV2"} and _is_enabled(event):
+            if kind in {"Schedule", "ScheduleV2"} and is_enabled(event):
                 expression = event.get("ScheduleExpression") or event["Schedule"]
-                yield Schedule(f"{function}{name}", function, expression, _json(event.get("Input")))
+                yield Schedule(f"{function}{name}", function, expression, as_json(event.get("Input")))
         for name, properties in self._of("AWS::Scheduler::Schedule"):
             target, expression = properties["Target"], properties["ScheduleExpression"]
-            if _is_enabled(properties):
-                yield Schedule(name, self._target(name, target), expression, _json(target.get("Input")))
+            if is_enabled(properties):
+                yield Schedule(name, self._target(name, target), expression, as_json(target.get("Input")))
         for name, properties in self._of("AWS::Events::Rule"):
             for target in properties.get("Targets", []) if "ScheduleExpression" in properties else []:
-                if _is_enabled(properties):
+                if is_enabled(properties):
                     function = self._target(name, target)
-                    yield Schedule(name, function, properties["ScheduleExpression"], _json(target.get("Input")))
+                    yield Schedule(name, function, properties["ScheduleExpression"], as_json(target.get("Input")))
 
     def _target(self, name: str, target: dict[str, Any]) -> str:
         if target["Arn"] not in self._by_arn:
@@ -185,14 +184,14 @@ class _Reader:
                 raise TemplateError(
                     f"{name}: a rule of the local stack brings events as they are to queues, not to {each['Arn']}"
                 )
-        return Rule(name, properties.get("EventBusName", "default"), properties["EventPattern"], targets, _is_enabled(properties))
+        return Rule(name, properties.get("EventBusName", "default"), properties["EventPattern"], targets, is_enabled(properties))
 
     def _email_events(self) -> Iterator[EmailEvents]:
         for name, properties in self._of("AWS::SES::ConfigurationSetEventDestination"):
             destination = properties["EventDestination"]
             if not destination.get("SnsDestination"):
                 raise TemplateError(f"{name}: the local stack publishes the events of emails to SNS topics only")
-            if _is_enabled({"Enabled": destination.get("Enabled", False)}):
+            if is_enabled({"Enabled": destination.get("Enabled", False)}):
                 types = tuple(destination["MatchingEventTypes"])
                 yield EmailEvents(properties["ConfigurationSetName"], destination["SnsDestination"]["TopicARN"], types)
 
@@ -214,7 +213,7 @@ class _Reader:
             return Secret(name, secret_name, properties.get("SecretString"), None)
         if "GenerateStringKey" not in generate:
             return Secret(name, secret_name, None, "")
-        return Secret(name, secret_name, _json(generate["SecretStringTemplate"]), generate["GenerateStringKey"])
+        return Secret(name, secret_name, as_json(generate["SecretStringTemplate"]), generate["GenerateStringKey"])
 
     def _aliases(self) -> Iterator[tuple[str, str]]:
         """Each alias with the logical id of its key, whose own id does not exist yet."""
@@ -228,74 +227,6 @@ class _Reader:
                 properties = self._evaluator.value(resource["Properties"])
                 if function := self._by_arn.get(properties["ServiceToken"]):
                     yield CustomResource(name, function, properties)
-
-
-def _route(function: str, event: dict[str, Any]) -> Route:
-    path, method = event.get("Path"), str(event.get("Method", "ANY")).upper()
-    if path is None or re.fullmatch(r"/?\$default", path):
-        return Route("ANY", "$default", function)
-    return Route("ANY" if method in ANY_METHOD else method, path, function)
-
-
-def _cors(api: dict[str, Any]) -> Cors:
-    given = api["CorsConfiguration"]
-    return Cors(
-        origins=tuple(given.get("AllowOrigins", ())),
-        methods=tuple(given.get("AllowMethods", ())),
-        headers=tuple(given.get("AllowHeaders", ())),
-        exposed=tuple(given.get("ExposeHeaders", ())),
-        max_age=_whole(given.get("MaxAge")),
-        with_credentials=bool(given.get("AllowCredentials", False)),
-    )
-
-
-def _queue_source(function: str, event: dict[str, Any]) -> QueueSource:
-    return QueueSource(
-        function=function,
-        queue=event["Queue"],
-        batch_size=int(event.get("BatchSize", 10)),
-        window=int(event.get("MaximumBatchingWindowInSeconds", 0)),
-        reports_item_failures="ReportBatchItemFailures" in event.get("FunctionResponseTypes", []),
-        max_concurrency=_whole(event.get("ScalingConfig", {}).get("MaximumConcurrency")),
-        filters=tuple(_filters(function, event)),
-    )
-
-
-def _filters(function: str, event: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for each in event.get("FilterCriteria", {}).get("Filters", []):
-        try:
-            pattern = _json(each["Pattern"])
-        except ValueError:
-            raise TemplateError(f"a filter of {function} is not JSON: {each['Pattern']}") from None
-        event_patterns.check(pattern, f"a filter of {function}")
-        yield pattern
-
-
-def _is_enabled(properties: dict[str, Any]) -> bool:
-    state = properties.get("State", "ENABLED")
-    if state not in ("ENABLED", "DISABLED"):
-        raise TemplateError(f"the local stack knows the states ENABLED and DISABLED, not {state}")
-    return text(properties.get("Enabled", True)) == "true" and state == "ENABLED"
-
-
-def _whole(value: Any) -> int | None:
-    return None if value is None else int(value)
-
-
-def _json(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def _merged(shared: Any, own: Any) -> Any:
-    """Globals under a function's own properties, as SAM merges them: maps by key, lists one after the other."""
-    if isinstance(shared, dict) and isinstance(own, dict):
-        return {
-            **shared,
-            **{key: _merged(shared[key], value) if key in shared else value for key, value in own.items()},
-        }
-    if isinstance(shared, list) and isinstance(own, list):
-        return [*shared, *own]
-    return own
 
 
 def parameters_of(path: Path) -> set[str]:

@@ -290,6 +290,16 @@ def another_event(resources: Document) -> None:
     resources["SweepFunction"]["Properties"]["Events"]["Stream"] = {"Type": "DynamoDB", "Properties": {"Stream": "x"}}
 
 
+def test_what_stands_in_globals_is_no_exception(tmp_path: Path) -> None:
+    path = planted(tmp_path, lambda _: None)
+    document = json.loads(path.read_text())
+    for shared in ({"Function": {"FileSystemConfigs": []}}, {"HttpApi": {"Auth": {}}}):
+        path.write_text(json.dumps({**document, "Globals": shared}))
+
+        with pytest.raises(TemplateError, match="Globals"):
+            read(path)
+
+
 def second_policy(resources: Document) -> None:
     resources["Second"] = resources["PlanQueuePolicy"]
 
@@ -298,6 +308,8 @@ def second_policy(resources: Document) -> None:
     ("fault", "complaint"),
     [
         (changed("LiveFunction", FileSystemConfigs=[]), r"LiveFunction .*FileSystemConfigs"),
+        (changed("HttpApi", Auth={"DefaultAuthorizer": "x"}), r"HttpApi .*Auth"),
+        (changed("DataKey", Enabled=False), r"DataKey .*Enabled"),
         (changed("PlanQueue", Fairness=1), r"PlanQueue .*Fairness"),
         (changed("FeedbackSubscription", ReplayPolicy={}), r"FeedbackSubscription .*ReplayPolicy"),
         (changed("FeedbackTopic", DeliveryStatusLogging=[]), r"FeedbackTopic .*DeliveryStatusLogging"),
