@@ -4,6 +4,7 @@ import json
 import secrets
 import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -11,6 +12,7 @@ from botocore.config import Config
 
 from devstack.children import Child
 from devstack.declared import Declared, Secret
+from devstack.iam import callers
 from devstack.intrinsics import REGION
 from devstack.state import State
 
@@ -48,12 +50,23 @@ class LocalAws:
     def is_alive(self) -> bool:
         return self._child is not None and self._child.returncode is None
 
-    def client(self, service: str) -> Any:
-        return _client(service, self.url)
+    def client(self, service: str, key_id: str = "test") -> Any:
+        """A client that may do anything, unless it has the key id of a function."""
+        return _client(service, self.url, key_id)
+
+    @property
+    def rights(self) -> Path:
+        """The file that says what each function may do."""
+        return self._state.folder / "aws" / "rights.json"
+
+    def grant(self, declared: Declared) -> None:
+        """Let each function do what its role allows, from now on and after a restart too."""
+        self._created = declared
+        callers.write(self.rights, declared.rights)
 
     def create(self, declared: Declared) -> dict[tuple[str, str], str]:
         """Make every declared resource; returns what references to those with unpredictable names mean here."""
-        self._created = declared
+        self.grant(declared)
         self._create_queues(declared)
         self._create_topics(declared)
         self._create_rules(declared)
@@ -93,13 +106,17 @@ class LocalAws:
             for queue in declared.queues
         }
         for queue in declared.queues:
-            if queue.redrive:  # the queue that it names exists only now
-                redrive = {"RedrivePolicy": json.dumps(queue.redrive)}
-                sqs.set_queue_attributes(QueueUrl=urls[queue.name], Attributes=redrive)
+            # The queue that a redrive policy names exists only now.
+            later = {"RedrivePolicy": queue.redrive, "Policy": queue.policy}
+            if attributes := {name: json.dumps(each) for name, each in later.items() if each}:
+                sqs.set_queue_attributes(QueueUrl=urls[queue.name], Attributes=attributes)
 
     def _create_topics(self, declared: Declared) -> None:
         for topic in declared.topics:
-            self.client("sns").create_topic(Name=topic.topic_name)
+            arn = self.client("sns").create_topic(Name=topic.topic_name)["TopicArn"]
+            if topic.policy:
+                policy = json.dumps(topic.policy)
+                self.client("sns").set_topic_attributes(TopicArn=arn, AttributeName="Policy", AttributeValue=policy)
         for each in declared.subscriptions:
             if each.protocol == SUBSCRIBABLE:
                 self.client("sns").subscribe(
@@ -111,7 +128,8 @@ class LocalAws:
             self.client("events").create_event_bus(Name=bus)
         for rule in declared.rules:
             pattern = json.dumps(rule.pattern)
-            self.client("events").put_rule(Name=rule.name, EventBusName=rule.bus, EventPattern=pattern)
+            state = "ENABLED" if rule.is_enabled else "DISABLED"
+            self.client("events").put_rule(Name=rule.name, EventBusName=rule.bus, EventPattern=pattern, State=state)
             self.client("events").put_targets(Rule=rule.name, EventBusName=rule.bus, Targets=list(rule.targets))
 
     def _create_keys(self, declared: Declared) -> dict[tuple[str, str], str]:
@@ -154,12 +172,12 @@ class LocalAws:
 
 
 @cache
-def _client(service: str, url: str) -> Any:
+def _client(service: str, url: str, key_id: str) -> Any:
     return boto3.client(  # type: ignore[call-overload]
         service,
         endpoint_url=url,
         region_name=REGION,
-        aws_access_key_id="test",
+        aws_access_key_id=key_id,
         aws_secret_access_key="test",
         config=Config(retries={"total_max_attempts": 2}, max_pool_connections=32, connect_timeout=5, read_timeout=60),
     )

@@ -7,7 +7,12 @@ from pathlib import Path
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
+from devstack.carriers import Carriers
 from devstack.durable_keys import Seed
+from devstack.iam.callers import Callers
+from devstack.iam.guard import Guard, Judge
+from devstack.iam.queue_access import QueueAccess
+from devstack.resource_policies import ResourcePolicies
 from devstack.sqs.deliveries import receive_from_moto
 from devstack.sqs.queue_file import QueueFile
 from devstack.sqs.queues import Queues
@@ -22,9 +27,12 @@ def main() -> None:
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
     options.folder.mkdir(parents=True, exist_ok=True)
     queues = Queues(QueueFile(options.folder / "sqs.sqlite3"))
-    receive_from_moto(queues)
+    judge = Judge(Callers(options.folder / "rights.json"), ResourcePolicies(queues).find)
+    carriers = Carriers(judge)
+    carriers.install()
+    receive_from_moto(queues, carriers.admitted)
     Seed(options.folder / "seed").install()
-    app = SqsWire(queues, DomainDispatcherApplication(create_backend_app))
+    app = SqsWire(queues, Guard(judge, DomainDispatcherApplication(create_backend_app)), QueueAccess(judge).check)
     server = make_server("127.0.0.1", options.port, app, threaded=True, request_handler=MotoRequestHandler)
     # The first line is the address, for whoever started this and let it choose the port.
     print(f"http://127.0.0.1:{server.server_port}", flush=True)

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from devstack.children import Child
 from devstack.declared import Function
+from devstack.iam.callers import key_id
 from devstack.intrinsics import REGION
 
 MAX_LOG_BYTES = 20 * 1024 * 1024
@@ -39,7 +40,7 @@ def _complete(variables: dict[str, str], function: Function) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(function.folder), *layers]),
         "AWS_REGION": REGION,
         "AWS_DEFAULT_REGION": REGION,
-        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_ACCESS_KEY_ID": key_id(function.name),  # by which the local AWS knows whose role to look at
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_SESSION_TOKEN": "test",
         "AWS_EC2_METADATA_DISABLED": "true",

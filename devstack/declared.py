@@ -62,6 +62,7 @@ class Queue:
     queue_name: str
     attributes: dict[str, str]
     redrive: dict[str, Any] | None
+    policy: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class QueueSource:
     window: int
     reports_item_failures: bool
     max_concurrency: int | None
+    filters: tuple[dict[str, Any], ...] = ()  # one of them must match, if there are any
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class Schedule:
 class Topic:
     name: str
     topic_name: str
+    policy: dict[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Rule:
     bus: str
     pattern: dict[str, Any]
     targets: tuple[dict[str, Any], ...]
+    is_enabled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +163,5 @@ class Declared:
     custom_resources: tuple[CustomResource, ...]
     databases: tuple[Database, ...]
     email_events: tuple[EmailEvents, ...]
+    paused_sets: tuple[str, ...]  # configuration sets with which nothing is sent
+    rights: dict[str, Any]  # as devstack/iam/reading.py puts it together

@@ -34,6 +34,8 @@ _SCHEMES: dict[str, tuple[str, dict[str, str]]] = {
     "AWS::SecretsManager::Secret": ("Name", {"Name": "{name}"}),
     "AWS::S3::Bucket": ("BucketName", {"Ref": "{name}", "Arn": "arn:aws:s3:::{name}"}),
     "AWS::SES::ConfigurationSet": ("Name", {"Ref": "{name}"}),
+    "AWS::IAM::Role": ("RoleName", {"Ref": "{name}", "Arn": "arn:aws:iam::{account}:role/{name}"}),
+    "AWS::IAM::ManagedPolicy": ("ManagedPolicyName", {"Ref": "arn:aws:iam::{account}:policy/{name}"}),
 }
 
 
@@ -50,6 +52,21 @@ def predictable(resources: dict[str, dict[str, Any]], evaluator: Evaluator, endp
         name = given if isinstance(given, str) else _default_name(resource, logical_id)
         values = {"name": name, "endpoint": endpoint, "region": REGION, "account": ACCOUNT}
         found |= {(logical_id, attribute): pattern.format(**values) for attribute, pattern in attributes.items()}
+    return found | _rules(resources, evaluator, found)
+
+
+def _rules(
+    resources: dict[str, dict[str, Any]], evaluator: Evaluator, known: dict[tuple[str, str], str]
+) -> dict[tuple[str, str], str]:
+    """A rule's ARN has the name of its bus in it, unless that is the default one; here its own name is its logical id."""
+    found = {}
+    for logical_id, resource in resources.items():
+        if resource["Type"] == "AWS::Events::Rule":
+            given = resource.get("Properties", {}).get("EventBusName", "default")
+            bus = known.get((given.get("Ref", ""), "Ref")) if isinstance(given, dict) else given
+            bus = str(bus or evaluator.value(given)).rpartition("/")[2]
+            path = logical_id if bus == "default" else f"{bus}/{logical_id}"
+            found[logical_id, "Arn"] = f"arn:aws:events:{REGION}:{ACCOUNT}:rule/{path}"
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from devstack.declared import QueueSource
 from devstack.environment import Outcome
+from devstack.event_patterns import takes
 from devstack.intrinsics import REGION
 
 RECEIVE_LIMIT = 10  # of SQS, in one call
@@ -94,7 +95,14 @@ class Poller:
             MessageAttributeNames=["All"],
         )
         found: list[dict[str, Any]] = answer.get("Messages", [])
-        return found
+        return self._wanted(found) if self._source.filters else found
+
+    def _wanted(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Those that the filters let through; the others are deleted, as Lambda does it."""
+        is_wanted = {each["MessageId"]: takes(self._source.filters, _record(each, self._source.queue)) for each in messages}
+        if unwanted := [each for each in messages if not is_wanted[each["MessageId"]]]:
+            self._delete(unwanted)
+        return [each for each in messages if is_wanted[each["MessageId"]]]
 
     def _work(self, messages: list[dict[str, Any]]) -> None:
         try:

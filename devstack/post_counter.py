@@ -10,18 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from devstack.declared import EmailEvents
-from devstack.intrinsics import REGION
+from devstack.iam.callers import Callers
+from devstack.iam.guard import Judge
+from devstack.intrinsics import ACCOUNT, REGION
 from devstack.post_office import PostOffice
+from devstack.post_office.rules import Rules
 
 
 def publisher(destinations: Sequence[EmailEvents], aws_url: str) -> Callable[[dict[str, Any]], None]:
     """A function that passes an event on to every topic that asked for its kind."""
 
     @cache
-    def sns() -> Any:
+    def sns(configuration_set: str) -> Any:
         import boto3  # a quarter of a second that nobody waits for before the first email
 
-        session = boto3.Session(region_name=REGION, aws_access_key_id="test", aws_secret_access_key="test")
+        # SES publishes in its own name, for its configuration set: the topic's policy decides. The token says for which.
+        token = f"arn:aws:ses:{REGION}:{ACCOUNT}:configuration-set/{configuration_set}"
+        session = boto3.Session("ses.amazonaws.com", "any", token, region_name=REGION)
         return session.client("sns", endpoint_url=aws_url)
 
     def publish(event: dict[str, Any]) -> None:
@@ -30,7 +35,7 @@ def publisher(destinations: Sequence[EmailEvents], aws_url: str) -> Callable[[di
             wanted = {kind.lower() for kind in each.types}
             if each.configuration_set in sets and event["eventType"].lower() in wanted:
                 subject = "Amazon SES Email Event Notification"
-                sns().publish(TopicArn=each.topic_arn, Subject=subject, Message=json.dumps(event))
+                sns(each.configuration_set).publish(TopicArn=each.topic_arn, Subject=subject, Message=json.dumps(event))
 
     return publish
 
@@ -41,12 +46,16 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--aws", required=True, help="the endpoint with the topics")
     parser.add_argument("--events", type=json.loads, default=[], help="JSON: [[configuration set, topic, [types]]]")
+    parser.add_argument("--rights", type=Path, required=True, help="the file that says what each function may do")
+    parser.add_argument("--paused", action="append", default=[], help="a configuration set with which nothing is sent")
     options = parser.parse_args()
     told_to_end = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told_to_end.set())
     destinations = [EmailEvents(name, topic, tuple(types)) for name, topic, types in options.events]
-    with PostOffice(options.ledger, port=options.port, events=publisher(destinations, options.aws)) as office:
+    rules = Rules(Judge(Callers(options.rights)), frozenset(options.paused))
+    events = publisher(destinations, options.aws)
+    with PostOffice(options.ledger, port=options.port, events=events, rules=rules) as office:
         print(office.url, flush=True)
         told_to_end.wait()
 

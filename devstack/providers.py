@@ -4,8 +4,9 @@ import json
 import subprocess
 from dataclasses import astuple
 
+from devstack.aws import LocalAws
 from devstack.children import Child
-from devstack.declared import EmailEvents
+from devstack.declared import Declared
 from devstack.state import State
 
 
@@ -14,19 +15,21 @@ class Providers:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._events: tuple[str, ...] = ()
+        self._declared: tuple[str, ...] = ()
         self._child: Child | None = None
         self.url = ""
 
-    def open(self, aws_url: str, events: tuple[EmailEvents, ...]) -> None:
-        """Start it for the first time, with its events going to topics at this address."""
-        self._events = ("--aws", aws_url, "--events", json.dumps([astuple(each) for each in events]))
+    def open(self, aws: LocalAws, declared: Declared) -> None:
+        """Start it for the first time, with its events going to topics there, and functions held to their rights."""
+        events = json.dumps([astuple(each) for each in declared.email_events])
+        paused = [word for each in declared.paused_sets for word in ("--paused", each)]
+        self._declared = ("--aws", aws.url, "--rights", str(aws.rights), "--events", events, *paused)
         self.start()
 
     def start(self) -> None:
         self.stop()
         port = self.url.rpartition(":")[2] or "0"
-        arguments = ("--ledger", str(self._state.ledger), "--port", port, *self._events)
+        arguments = ("--ledger", str(self._state.ledger), "--port", port, *self._declared)
         log = self._state.logs / "post_office.log"
         self._child = Child.module("devstack.post_counter", *arguments, log=log, stdout=subprocess.PIPE)
         self.url = self._child.first_line()

@@ -66,8 +66,11 @@ class Pool:
         self._is_closed = False
 
     def invoke(self, event: Any, *, patience: float | None = None) -> Outcome:
-        """Run the function, waiting up to `patience` seconds for a free environment; like Lambda, it never raises."""
-        if not self._slots.acquire(timeout=patience):
+        """Run the function, waiting up to `patience` seconds for a free environment; like Lambda, it never raises.
+
+        One that reserves no environment at all is switched off: whoever calls it is throttled.
+        """
+        if self.limit == 0 or not self._slots.acquire(timeout=patience):
             return Outcome(error=THROTTLED)
         try:
             with self._environment() as environment:

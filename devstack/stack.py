@@ -14,6 +14,8 @@ from devstack.aws import LocalAws
 from devstack.declared import Declared, Function, QueueSource
 from devstack.environment import Outcome
 from devstack.gateway import INTEGRATION_SECONDS, Gateway
+from devstack.iam.callers import key_id
+from devstack.iam.polling import check_that_pollers_may_receive
 from devstack.local_pages import LocalPages
 from devstack.local_parameters import local_parameters
 from devstack.people import People
@@ -62,6 +64,7 @@ class Stack:
         """Bring everything up behind a gateway that holds the port; returns what dev.json says."""
         self._start_servers()
         declared = self._create_resources(gateway.url)
+        check_that_pollers_may_receive(declared)
         self._make_pools(declared)
         self._run_custom_resources(declared)
         access = self._make_access(declared, gateway)
@@ -110,9 +113,11 @@ class Stack:
             known[each.name, "Endpoint.Address"] = "127.0.0.1"
             known[each.name, "Endpoint.Port"] = str(self._postgres.port)
         self._cleanup.callback(self._providers.stop)
-        self._providers.open(self._aws.url, declared.email_events)
+        self._providers.open(self._aws, declared)
         self._give_up_if_asked()
-        return self._read(known, public_url)
+        final = self._read(known, public_url)
+        self._aws.grant(final)
+        return final
 
     def _read(self, known: Mapping[tuple[str, str], str], public_url: str) -> Declared:
         local = local_parameters(database_port=self._postgres.port, public_url=public_url, post_office_url=self._providers.url)
@@ -194,8 +199,8 @@ class Stack:
 
     def _poller(self, source: QueueSource) -> Poller:
         pool = self._pools[source.function]
-        sqs = self._aws.client("sqs")
-        url = sqs.get_queue_url(QueueName=source.queue.rpartition(":")[2])["QueueUrl"]
+        sqs = self._aws.client("sqs", key_id(source.function))  # Lambda polls with the function's own role
+        url = self._aws.client("sqs").get_queue_url(QueueName=source.queue.rpartition(":")[2])["QueueUrl"]
         concurrency = max(1, min(pool.limit, source.max_concurrency or pool.limit))
         return Poller(source, sqs=sqs, queue_url=url, invoke=pool.invoke, concurrency=concurrency)
 

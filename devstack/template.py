@@ -1,14 +1,13 @@
 """Reads template.yaml into what the local stack can bring to life."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from devstack import intrinsics, nested
+from devstack.declarations import as_json, cors, is_enabled, merged, queue_source, route, whole
 from devstack.declared import (
-    Cors,
     CustomResource,
     Database,
     Declared,
@@ -16,16 +15,16 @@ from devstack.declared import (
     Function,
     Layer,
     Queue,
-    QueueSource,
-    Route,
     Rule,
     Schedule,
     Secret,
     Subscription,
     Topic,
 )
+from devstack.iam import reading
 from devstack.identities import predictable
 from devstack.intrinsics import Evaluator, Identities, TemplateError, text
+from devstack.properties import check_event, check_properties
 
 QUEUE_ATTRIBUTES = {
     "ContentBasedDeduplication",
@@ -36,7 +35,6 @@ QUEUE_ATTRIBUTES = {
     "ReceiveMessageWaitTimeSeconds",
     "VisibilityTimeout",
 }
-ANY_METHOD = {"*", "ANY", "X-AMAZON-APIGATEWAY-ANY-METHOD"}
 
 
 def read(path: Path, parameters: Mapping[str, str], known: Identities, *, endpoint: str = "http://localhost") -> Declared:
@@ -63,30 +61,46 @@ class _Reader:
             for name, resource in document["Resources"].items()
             if "Condition" not in resource or evaluator.condition(resource["Condition"])
         }
+        if strange := self._globals.keys() - {"Function"}:
+            raise TemplateError(f"Globals: the local stack does not know {', '.join(sorted(strange))}")
+        check_properties("AWS::Serverless::Function", "Globals", self._globals.get("Function", {}))
+        for name, resource in self._resources.items():
+            check_properties(resource["Type"], name, resource.get("Properties", {}))
         self._layers = {name: self._layer(name, each) for name, each in self._of("AWS::Serverless::LayerVersion")}
-        self._functions = {name: self._function(name, each) for name, each in self._of("AWS::Serverless::Function")}
+        shared = evaluator.value(self._globals.get("Function", {}))
+        whole = {name: merged(shared, each) for name, each in self._of("AWS::Serverless::Function")}
+        self._functions = {name: self._function(name, each) for name, each in whole.items()}
+        self._rights = reading.read(self._resources, whole, evaluator)
         self._by_arn = {function.arn: name for name, function in self._functions.items()}
 
     def declared(self) -> Declared:
         events = list(self._events())
         return Declared(
             functions=self._functions,
-            routes=tuple(_route(name, event) for name, _, kind, event in events if kind == "HttpApi"),
-            cors=next((_cors(each) for _, each in self._of("AWS::Serverless::HttpApi") if "CorsConfiguration" in each), None),
+            routes=tuple(route(name, event) for name, _, kind, event in events if kind == "HttpApi"),
+            cors=next((cors(each) for _, each in self._of("AWS::Serverless::HttpApi") if "CorsConfiguration" in each), None),
             queues=tuple(self._queue(name, each) for name, each in self._of("AWS::SQS::Queue")),
-            queue_sources=tuple(_queue_source(name, event) for name, _, kind, event in events if kind == "SQS"),
+            queue_sources=tuple(
+                queue_source(name, event) for name, _, kind, event in events if kind == "SQS" and is_enabled(event)
+            ),
             schedules=tuple(self._schedules(events)),
-            topics=tuple(Topic(name, self._identity(name, "TopicName")) for name, _ in self._of("AWS::SNS::Topic")),
+            topics=tuple(self._topic(name) for name, _ in self._of("AWS::SNS::Topic")),
             subscriptions=tuple(self._subscriptions()),
             buses=tuple(self._identity(name, "Name") for name, _ in self._of("AWS::Events::EventBus")),
-            rules=tuple(_rule(name, each) for name, each in self._of("AWS::Events::Rule") if "EventPattern" in each),
+            rules=tuple(self._rule(name, each) for name, each in self._of("AWS::Events::Rule") if "EventPattern" in each),
             secrets=tuple(self._secret(name, each) for name, each in self._of("AWS::SecretsManager::Secret")),
             keys=tuple(name for name, _ in self._of("AWS::KMS::Key")),
             aliases=dict(self._aliases()),
             buckets=tuple(self._evaluator.value({"Ref": name}) for name, _ in self._of("AWS::S3::Bucket")),
             custom_resources=tuple(self._custom_resources()),
             databases=tuple(Database(name, each["MasterUsername"]) for name, each in self._of("AWS::RDS::DBInstance")),
-            email_events=tuple(_email_events(each) for _, each in self._of("AWS::SES::ConfigurationSetEventDestination")),
+            email_events=tuple(self._email_events()),
+            paused_sets=tuple(
+                self._evaluator.value({"Ref": name})
+                for name, each in self._of("AWS::SES::ConfigurationSet")
+                if text(each.get("SendingOptions", {}).get("SendingEnabled", True)) != "true"
+            ),
+            rights=self._rights,
         )
 
     def _of(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,8 +116,7 @@ class _Reader:
         method = self._resources[name].get("Metadata", {}).get("BuildMethod", "")
         return Layer(name, self._root / properties["ContentUri"], is_built=method.startswith("python"))
 
-    def _function(self, name: str, own: dict[str, Any]) -> Function:
-        properties = _merged(self._evaluator.value(self._globals.get("Function", {})), own)
+    def _function(self, name: str, properties: dict[str, Any]) -> Function:
         variables = properties.get("Environment", {}).get("Variables", {})
         folder = self._root / properties["CodeUri"]
         if not folder.is_dir():
@@ -117,33 +130,70 @@ class _Reader:
             memory=int(properties.get("MemorySize", 128)),
             variables={key: text(value) for key, value in variables.items()},
             layers=tuple(self._layers[layer] for layer in properties.get("Layers", []) if layer in self._layers),
-            reserved_concurrency=_whole(properties.get("ReservedConcurrentExecutions")),
+            reserved_concurrency=whole(properties.get("ReservedConcurrentExecutions")),
         )
 
     def _events(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         for function, properties in self._of("AWS::Serverless::Function"):
             for name, event in properties.get("Events", {}).items():
+                check_event(event["Type"], f"{function}.{name}", event.get("Properties", {}))
                 yield function, name, event["Type"], event.get("Properties", {})
 
     def _queue(self, name: str, properties: dict[str, Any]) -> Queue:
         attributes = {key: text(value) for key, value in properties.items() if key in QUEUE_ATTRIBUTES}
-        return Queue(name, self._identity(name, "QueueName"), attributes, properties.get("RedrivePolicy"))
+        if "RedriveAllowPolicy" in properties:
+            attributes["RedriveAllowPolicy"] = json.dumps(properties["RedriveAllowPolicy"])
+        policy = self._policy("AWS::SQS::QueuePolicy", "Queues", self._identity(name, "QueueUrl"))
+        return Queue(name, self._identity(name, "QueueName"), attributes, properties.get("RedrivePolicy"), policy)
+
+    def _topic(self, name: str) -> Topic:
+        policy = self._policy("AWS::SNS::TopicPolicy", "Topics", self._evaluator.value({"Ref": name}))
+        return Topic(name, self._identity(name, "TopicName"), policy)
+
+    def _policy(self, kind: str, members: str, whose: str) -> dict[str, Any] | None:
+        """What a resource of that kind says of whom it names; only one may."""
+        found = [each["PolicyDocument"] for _, each in self._of(kind) if whose in each[members]]
+        if len(found) > 1:
+            raise TemplateError(f"{whose} has more than one {kind}, and the last one made would win")
+        return found[0] if found else None
 
     def _schedules(self, events: list[tuple[str, str, str, dict[str, Any]]]) -> Iterator[Schedule]:
         for function, name, kind, event in events:
-            if kind in {"Schedule", "ScheduleV2"} and _is_enabled(event):
+            if kind in {"Schedule", "ScheduleV2"} and is_enabled(event):
                 expression = event.get("ScheduleExpression") or event["Schedule"]
-                yield Schedule(f"{function}{name}", function, expression, _json(event.get("Input")))
+                yield Schedule(f"{function}{name}", function, expression, as_json(event.get("Input")))
         for name, properties in self._of("AWS::Scheduler::Schedule"):
-            target = properties["Target"]
-            if target["Arn"] in self._by_arn and _is_enabled(properties):
-                expression, event = properties["ScheduleExpression"], _json(target.get("Input"))
-                yield Schedule(name, self._by_arn[target["Arn"]], expression, event)
+            target, expression = properties["Target"], properties["ScheduleExpression"]
+            if is_enabled(properties):
+                yield Schedule(name, self._target(name, target), expression, as_json(target.get("Input")))
         for name, properties in self._of("AWS::Events::Rule"):
             for target in properties.get("Targets", []) if "ScheduleExpression" in properties else []:
-                if target["Arn"] in self._by_arn and _is_enabled(properties):
-                    function = self._by_arn[target["Arn"]]
-                    yield Schedule(name, function, properties["ScheduleExpression"], _json(target.get("Input")))
+                if is_enabled(properties):
+                    function = self._target(name, target)
+                    yield Schedule(name, function, properties["ScheduleExpression"], as_json(target.get("Input")))
+
+    def _target(self, name: str, target: dict[str, Any]) -> str:
+        if target["Arn"] not in self._by_arn:
+            raise TemplateError(f"{name} is for {target['Arn']}; the local stack's clock invokes functions of this template")
+        return self._by_arn[target["Arn"]]
+
+    def _rule(self, name: str, properties: dict[str, Any]) -> Rule:
+        targets = tuple(properties.get("Targets", []))
+        for each in targets:
+            if not each["Arn"].startswith("arn:aws:sqs:") or each.keys() & {"Input", "InputPath", "InputTransformer"}:
+                raise TemplateError(
+                    f"{name}: a rule of the local stack brings events as they are to queues, not to {each['Arn']}"
+                )
+        return Rule(name, properties.get("EventBusName", "default"), properties["EventPattern"], targets, is_enabled(properties))
+
+    def _email_events(self) -> Iterator[EmailEvents]:
+        for name, properties in self._of("AWS::SES::ConfigurationSetEventDestination"):
+            destination = properties["EventDestination"]
+            if not destination.get("SnsDestination"):
+                raise TemplateError(f"{name}: the local stack publishes the events of emails to SNS topics only")
+            if is_enabled({"Enabled": destination.get("Enabled", False)}):
+                types = tuple(destination["MatchingEventTypes"])
+                yield EmailEvents(properties["ConfigurationSetName"], destination["SnsDestination"]["TopicARN"], types)
 
     def _subscriptions(self) -> Iterator[Subscription]:
         for name, properties in self._of("AWS::SNS::Topic"):
@@ -151,6 +201,9 @@ class _Reader:
                 yield Subscription(self._evaluator.value({"Ref": name}), each["Protocol"], each["Endpoint"], {})
         for _, properties in self._of("AWS::SNS::Subscription"):
             attributes = {"RawMessageDelivery": text(properties.get("RawMessageDelivery", False))}
+            for each in ("FilterPolicy", "FilterPolicyScope", "RedrivePolicy"):
+                if each in properties:
+                    attributes[each] = properties[each] if isinstance(properties[each], str) else json.dumps(properties[each])
             yield Subscription(properties["TopicArn"], properties["Protocol"], properties["Endpoint"], attributes)
 
     def _secret(self, name: str, properties: dict[str, Any]) -> Secret:
@@ -160,7 +213,7 @@ class _Reader:
             return Secret(name, secret_name, properties.get("SecretString"), None)
         if "GenerateStringKey" not in generate:
             return Secret(name, secret_name, None, "")
-        return Secret(name, secret_name, _json(generate["SecretStringTemplate"]), generate["GenerateStringKey"])
+        return Secret(name, secret_name, as_json(generate["SecretStringTemplate"]), generate["GenerateStringKey"])
 
     def _aliases(self) -> Iterator[tuple[str, str]]:
         """Each alias with the logical id of its key, whose own id does not exist yet."""
@@ -174,71 +227,6 @@ class _Reader:
                 properties = self._evaluator.value(resource["Properties"])
                 if function := self._by_arn.get(properties["ServiceToken"]):
                     yield CustomResource(name, function, properties)
-
-
-def _route(function: str, event: dict[str, Any]) -> Route:
-    path, method = event.get("Path"), str(event.get("Method", "ANY")).upper()
-    if path is None or re.fullmatch(r"/?\$default", path):
-        return Route("ANY", "$default", function)
-    return Route("ANY" if method in ANY_METHOD else method, path, function)
-
-
-def _cors(api: dict[str, Any]) -> Cors:
-    given = api["CorsConfiguration"]
-    return Cors(
-        origins=tuple(given.get("AllowOrigins", ())),
-        methods=tuple(given.get("AllowMethods", ())),
-        headers=tuple(given.get("AllowHeaders", ())),
-        exposed=tuple(given.get("ExposeHeaders", ())),
-        max_age=_whole(given.get("MaxAge")),
-        with_credentials=bool(given.get("AllowCredentials", False)),
-    )
-
-
-def _queue_source(function: str, event: dict[str, Any]) -> QueueSource:
-    return QueueSource(
-        function=function,
-        queue=event["Queue"],
-        batch_size=int(event.get("BatchSize", 10)),
-        window=int(event.get("MaximumBatchingWindowInSeconds", 0)),
-        reports_item_failures="ReportBatchItemFailures" in event.get("FunctionResponseTypes", []),
-        max_concurrency=_whole(event.get("ScalingConfig", {}).get("MaximumConcurrency")),
-    )
-
-
-def _rule(name: str, properties: dict[str, Any]) -> Rule:
-    targets = tuple(properties.get("Targets", []))
-    return Rule(name, properties.get("EventBusName", "default"), properties["EventPattern"], targets)
-
-
-def _email_events(properties: dict[str, Any]) -> EmailEvents:
-    destination = properties["EventDestination"]
-    types = tuple(destination["MatchingEventTypes"])
-    return EmailEvents(properties["ConfigurationSetName"], destination["SnsDestination"]["TopicARN"], types)
-
-
-def _is_enabled(properties: dict[str, Any]) -> bool:
-    return bool(properties.get("Enabled", True)) and properties.get("State", "ENABLED") == "ENABLED"
-
-
-def _whole(value: Any) -> int | None:
-    return None if value is None else int(value)
-
-
-def _json(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def _merged(shared: Any, own: Any) -> Any:
-    """Globals under a function's own properties, as SAM merges them: maps by key, lists one after the other."""
-    if isinstance(shared, dict) and isinstance(own, dict):
-        return {
-            **shared,
-            **{key: _merged(shared[key], value) if key in shared else value for key, value in own.items()},
-        }
-    if isinstance(shared, list) and isinstance(own, list):
-        return [*shared, *own]
-    return own
 
 
 def parameters_of(path: Path) -> set[str]:

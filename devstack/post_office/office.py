@@ -11,6 +11,7 @@ from devstack.post_office import control, faults, fcm, oauth, sendgrid, ses, sns
 from devstack.post_office.events import Event, Events
 from devstack.post_office.ledger import Ledger
 from devstack.post_office.letters import Letter, Provider, RefusedError, Reply, Silence
+from devstack.post_office.rules import Rules
 from devstack.post_office.wire import Server
 
 SILENT = {"drop": Silence.DROP, "accept_then_drop": Silence.DROP, "accept_then_hang": Silence.HANG}
@@ -21,7 +22,7 @@ class PostOffice:
 
     `events` is called with SES's events, from a thread of its own. `on_request` is called with the channel of every
     request ("email", "sms", "push", or "endpoint" when a device is registered and "token" when FCM is logged in to)
-    before anything is done about it.
+    before anything is done about it. `rules` say who may send; without any, everybody may.
     """
 
     def __init__(
@@ -31,11 +32,13 @@ class PostOffice:
         port: int = 0,
         events: Callable[[Event], None] | None = None,
         on_request: Callable[[str], None] | None = None,
+        rules: Rules | None = None,
     ) -> None:
         self.faults = faults.Faults()
         self.events = Events(events)
         self._ledger = Ledger(ledger)
         self._on_request = on_request
+        self._rules = rules or Rules()
         self._port = port
         self._server: Server | None = None
 
@@ -85,9 +88,9 @@ class PostOffice:
             match method, path.split("/")[1:]:
                 case "POST", ["v2", "email", "outbound-emails"]:
                     self._notice("email")
-                    return self._deliver(ses.read(body), ses)
+                    return self._deliver(self._rules.check_email(ses.read(body), shown), ses)
                 case "POST", [""]:
-                    return self._sns(dict(parse_qsl(body.decode(), keep_blank_values=True)))
+                    return self._sns(self._rules.check_form(dict(parse_qsl(body.decode(), keep_blank_values=True)), shown))
                 case "POST", ["v3", "mail", "send"]:
                     self._notice("email")
                     return self._deliver(sendgrid.read(body, shown), sendgrid)

@@ -39,6 +39,11 @@ def failure(mode: str) -> Reply:
     return _error(status, code, message)
 
 
+def paused(configuration_set: str) -> RefusedError:
+    message = f"Sending is disabled for the configuration set {configuration_set}."
+    return RefusedError(_error(400, "SendingPausedException", message))
+
+
 def read(body: bytes) -> Letter:
     """The letter in a SendEmail request, refused for the mistakes that SES refuses too."""
     try:

@@ -1,6 +1,7 @@
 """Lets moto's SNS topics and EventBridge rules deliver into our queues: they hand messages to its SQS in-process."""
 
 import base64
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,8 +12,11 @@ from devstack.sqs.errors import SqsError
 from devstack.sqs.queues import Queues
 
 
-def receive_from_moto(queues: Queues) -> None:
-    """Put our queues in place of moto's. Its own stay empty: nothing but topics and rules reaches them."""
+def receive_from_moto(queues: Queues, admitted: Callable[[str], str | None] = lambda name: name) -> None:
+    """Put our queues in place of moto's. Its own stay empty: nothing but topics and rules reaches them.
+
+    `admitted` says to which queue a message goes that is meant for another, if to any.
+    """
 
     def get_queue(_: models.SQSBackend, queue_name: str) -> SimpleNamespace:
         _find(queues, queue_name)
@@ -28,7 +32,8 @@ def receive_from_moto(queues: Queues) -> None:
             draft = Draft.of(entry | ({"MessageGroupId": group_id} if group_id else {}))
         except SqsError as error:
             raise exceptions.InvalidParameterValue(error.message) from error
-        queues.send(queue_name, [draft])
+        if admitting := admitted(queue_name):
+            queues.send(admitting, [draft])
 
     models.SQSBackend.get_queue = get_queue  # type: ignore[assignment,method-assign]
     models.SQSBackend.send_message = send_message  # type: ignore[assignment,method-assign]

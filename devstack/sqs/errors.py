@@ -2,6 +2,7 @@
 
 # The names that clients of the older query protocol know, where they differ; SDKs show these.
 _OLD_NAMES = {
+    "AccessDeniedException": "AccessDenied",
     "QueueDoesNotExist": "AWS.SimpleQueueService.NonExistentQueue",
     "QueueNameExists": "QueueAlreadyExists",
     "InvalidParameterValueException": "InvalidParameterValue",
@@ -19,7 +20,12 @@ _OLD_NAMES = {
         "UnsupportedOperation",
     )
 }
-_STATUSES = {"PurgeQueueInProgress": 403, "ReceiptHandleIsInvalid": 404, "ResourceNotFoundException": 404}
+_STATUSES = {
+    "AccessDeniedException": 403,
+    "PurgeQueueInProgress": 403,
+    "ReceiptHandleIsInvalid": 404,
+    "ResourceNotFoundException": 404,
+}
 
 
 class SqsError(Exception):

@@ -67,6 +67,11 @@ class Queues:
         with self._lock:
             return self._caught_up(self.find(name), self._clock.now()).attributes()
 
+    def policy(self, name: str) -> str:
+        """Who may do what with the queue, as JSON; empty for one that is not there or says nothing."""
+        queue = self._queues.get(name)
+        return queue.settings.declared.get("Policy", "") if queue else ""
+
     def set_attributes(self, name: str, attributes: dict[str, str]) -> None:
         with self._lock:
             queue = self.find(name)

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from devstack.iam import policies
+from devstack.intrinsics import TemplateError
 from devstack.sqs.errors import SqsError, invalid
 
 LONGEST_DELAY = 900
@@ -74,6 +76,11 @@ def _check(name: str, value: str) -> None:
         raise SqsError("InvalidAttributeValue", f"The local stack has standard queues only, so {name} cannot be set.")
     if name not in _SETTABLE:
         raise SqsError("InvalidAttributeName", f"Unknown Attribute {name}.")
+    if name == "Policy" and value:
+        try:
+            policies.read(_policy(name, value))
+        except (TemplateError, KeyError) as error:
+            raise SqsError("InvalidAttributeValue", f"Invalid value for the parameter Policy. Reason: {error}") from error
     if name in _NUMBERS:
         least, most, _ = _NUMBERS[name]
         # Longer texts are no number in range either, and int() refuses to read very long ones.

@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
 Application = Callable[[Environ, StartResponse], Iterable[bytes]]
+Check = Callable[[Environ, str, Asked], None]  # raises what the caller is told who may not do this
 
 ACTIONS: dict[str, Callable[[Call, Asked], Answer]] = {
     name.title().replace("_", ""): action
@@ -36,8 +37,9 @@ ACTIONS: dict[str, Callable[[Call, Asked], Answer]] = {
 class SqsWire:
     """Answers what is for SQS; hands everything else on."""
 
-    def __init__(self, queues: Queues, others: Application) -> None:
+    def __init__(self, queues: Queues, others: Application, check: Check = lambda *_: None) -> None:
         self._queues = queues
+        self._check = check
         self._others = others
         # The SDK's own description of the API says what a call may hold.
         model = botocore.session.get_session().get_service_model("sqs")
@@ -69,6 +71,7 @@ class SqsWire:
         report = ParamValidator().validate(asked, shape)
         if report.has_errors():
             raise SqsError("SerializationException", report.generate_report()[:LONGEST_COMPLAINT])
+        self._check(environ, name, asked)
         host = environ.get("HTTP_HOST") or f"{environ['SERVER_NAME']}:{environ['SERVER_PORT']}"
         base_url = f"{environ['wsgi.url_scheme']}://{host}"
         return action(Call(self._queues, base_url, lambda: _has_hung_up(environ.get("werkzeug.socket"))), asked)

@@ -269,3 +269,14 @@ def receive_all(queue: Queue) -> list[dict[str, Any]]:
         "Messages", []
     )
     return found
+
+
+def test_what_a_filter_does_not_take_is_deleted_and_nobody_sees_it(aws: LocalAws, poll: Callable[..., Poller]) -> None:
+    queue, worker = Queue(aws, "filtered"), Worker()
+    queue.send('{"kind": "other"}', "no JSON", '{"kind": "mine"}', '{"kind": "other"}')
+
+    poll(queue, worker, filters=({"body": {"kind": ["mine"]}},))
+
+    wait_until(lambda: queue.left() == 0)
+    assert worker.seen() == ['{"kind": "mine"}']
+    assert queue.dead() == []

@@ -14,7 +14,7 @@ import pytest
 
 from devstack.declared import Function, Layer
 from devstack.fork_server import IS_SAFE
-from devstack.runtime import CROWDS, MOST_CONCURRENCY, Pool
+from devstack.runtime import CROWDS, MOST_CONCURRENCY, THROTTLED, Pool
 from devstack.stack import Stack
 from devstack.state import State
 
@@ -99,7 +99,7 @@ def test_a_function_sees_its_own_variables_and_nothing_of_ours(make_pool: MakePo
     seen = pool.invoke({}).result
 
     assert (seen["variables"]["TABLE"], seen["variables"]["AWS_ENDPOINT_URL"]) == ("t", "http://aws")
-    assert (seen["variables"]["AWS_ACCESS_KEY_ID"], seen["variables"]["AWS_REGION"]) == ("test", "us-east-1")
+    assert (seen["variables"]["AWS_ACCESS_KEY_ID"], seen["variables"]["AWS_REGION"]) == ("LKIADoor", "us-east-1")
     assert "SECRET_OF_THE_DEVELOPER" not in seen["variables"]
     assert "PYTHONDONTWRITEBYTECODE" not in seen["variables"]
     assert str(ROOT) not in seen["path"]
@@ -434,3 +434,10 @@ def test_an_edit_does_not_end_what_forked_environments_of_the_old_code_are_doing
     busy.join(10)
     assert (new, outcomes[0].result) == ("brand new", "old")
     assert pool.invoke(str(tmp_path)).result == "brand new"
+
+
+def test_a_function_that_reserves_no_environment_is_throttled_at_once(make_pool: MakePool) -> None:
+    pool = make_pool("def handler(event, context):\n    return 1", reserved_concurrency=0)
+
+    assert pool.invoke({}).error == THROTTLED
+    assert pool.invoke({}, patience=60).error == THROTTLED

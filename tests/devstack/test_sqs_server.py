@@ -45,8 +45,10 @@ def receive(aws: LocalAws, url: str) -> list[dict[str, Any]]:
 
 
 def subscribe(aws: LocalAws, name: str, **attributes: str) -> tuple[str, str]:
-    """A topic and the queue that its messages go to."""
-    url = aws.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+    """A topic and the queue that its messages go to, and that says so."""
+    admits = {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage", "Resource": "*"}
+    policy = json.dumps({"Statement": [admits]})
+    url = aws.client("sqs").create_queue(QueueName=name, Attributes={"Policy": policy})["QueueUrl"]
     topic = aws.client("sns").create_topic(Name=name)["TopicArn"]
     aws.client("sns").subscribe(TopicArn=topic, Protocol="sqs", Endpoint=ARN.format(name), Attributes=attributes)
     return topic, url

@@ -328,3 +328,85 @@ def test_our_own_template_can_be_brought_to_life() -> None:
     assert [each.function for each in declared.custom_resources] == ["MigrateFunction"]
     assert declared.email_events[0].topic_arn.endswith("FeedbackTopic")
     assert declared.functions["MigrateFunction"].variables["MIGRATIONS_FOLDER"] == "/opt"
+
+
+def rights_of(folder: Path, properties: str, more: str = "") -> dict[str, list[str]]:
+    """What the role of a function allows: by action, on what."""
+    door = f"Door: {{Type: AWS::Serverless::Function, Properties: {{CodeUri: door, {properties}}}}}"
+    resources = f"Queue: {{Type: AWS::SQS::Queue}}\n{dedent(more)}\n{door}"
+    allowed: dict[str, list[str]] = {}
+    for statement in read(folder, resources).rights["functions"]["LKIADoor"]["statements"]:
+        actions = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
+        for action in actions:
+            allowed.setdefault(action, []).append(statement["Resource"])
+    return allowed
+
+
+QUEUE_ARN = "arn:aws:sqs:us-east-1:123456789012:tocsin-local-Queue"
+
+
+def test_the_role_that_sam_makes_allows_what_the_events_of_a_function_need(tmp_path: Path) -> None:
+    plain = rights_of(tmp_path, "MemorySize: 128")
+    fed = rights_of(tmp_path, "Events: {Nudges: {Type: SQS, Properties: {Queue: !GetAtt Queue.Arn}}}")
+
+    assert "sqs:ReceiveMessage" not in plain
+    assert "logs:PutLogEvents" in plain
+    assert fed["sqs:ReceiveMessage"] == ["*"]
+
+
+def test_sam_lets_a_function_write_to_where_its_failures_go(tmp_path: Path) -> None:
+    config = "EventInvokeConfig: {DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Queue.Arn}}}"
+
+    assert rights_of(tmp_path, config)["sqs:SendMessage"] == [QUEUE_ARN]
+
+
+def test_policies_are_statements_and_what_the_template_keeps_apart(tmp_path: Path) -> None:
+    statement = "{Effect: Allow, Action: sqs:SendMessage, Resource: !GetAtt Queue.Arn}"
+    shared = """
+Shared:
+  Type: AWS::IAM::ManagedPolicy
+  Properties: {PolicyDocument: {Statement: {Effect: Allow, Action: kms:Decrypt, Resource: "arn:key"}}}
+"""
+    policies = (
+        f"Policies: [!Ref Shared, {{Statement: [{statement}]}}, !If [IsProduction, AdministratorAccess, !Ref AWS::NoValue]]"
+    )
+
+    allowed = rights_of(tmp_path, policies, shared)
+
+    assert (allowed["sqs:SendMessage"], allowed["kms:Decrypt"]) == ([QUEUE_ARN], ["arn:key"])
+
+
+def test_a_role_of_its_own_is_all_that_a_function_has(tmp_path: Path) -> None:
+    role = """
+Taken:
+  Type: AWS::IAM::Role
+  Properties:
+    AssumeRolePolicyDocument:
+      Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]
+    ManagedPolicyArns: ["arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"]
+    Policies:
+      - PolicyName: own
+        PolicyDocument: {Statement: [{Effect: Allow, Action: sqs:SendMessage, Resource: !GetAtt Queue.Arn}]}
+"""
+    events = "Events: {Nudges: {Type: SQS, Properties: {Queue: !GetAtt Queue.Arn}}}"
+
+    allowed = rights_of(tmp_path, f"Role: !GetAtt Taken.Arn, {events}", role)
+
+    assert allowed["sqs:SendMessage"] == [QUEUE_ARN]
+    assert "sqs:ReceiveMessage" not in allowed, "SAM adds nothing to a role that it did not make"
+
+
+def test_a_rule_has_the_name_of_its_bus_in_its_arn(tmp_path: Path) -> None:
+    resources = """
+      Bus: {Type: AWS::Events::EventBus, Properties: {Name: !Ref AWS::StackName}}
+      Mine: {Type: AWS::Events::Rule, Properties: {EventBusName: !Ref Bus, EventPattern: {source: [x]}}}
+      Plain: {Type: AWS::Events::Rule, Properties: {EventPattern: {source: [x]}}}
+      Door:
+        Type: AWS::Serverless::Function
+        Properties: {CodeUri: door, Environment: {Variables: {MINE: !GetAtt Mine.Arn, PLAIN: !GetAtt Plain.Arn}}}
+    """
+
+    found = read(tmp_path, resources).functions["Door"].variables
+
+    assert found["MINE"] == "arn:aws:events:us-east-1:123456789012:rule/tocsin-local/Mine"
+    assert found["PLAIN"] == "arn:aws:events:us-east-1:123456789012:rule/Plain"
