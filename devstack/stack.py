@@ -30,6 +30,10 @@ DRAIN_SECONDS = 5.0
 MOST_CONNECTIONS = 100 + sum(CROWDS.values())
 
 
+def _directly(port: int) -> tuple[str, int]:
+    return "127.0.0.1", port
+
+
 class StopRequested(Exception):
     """Somebody asked the stack to stop while it was starting; whoever started it stops it."""
 
@@ -44,9 +48,13 @@ class Stack:
         *,
         parameters: Mapping[str, str],
         say: Callable[[str], None],
+        template_path: Path | None = None,
         make_pool: Callable[[Function, Mapping[str, str], Path], Pool] = Pool,
+        reach_database: Callable[[int], tuple[str, int]] = _directly,
     ) -> None:
-        self._path = root / "template.yaml"
+        """`make_pool` says how functions run, `reach_database` at which host and port they find what listens at a port here."""
+        self._root = root
+        self._path = template_path or root / "template.yaml"
         self._state = state
         self._parameters = parameters
         self._say = say
@@ -56,6 +64,8 @@ class Stack:
         self._aws = LocalAws(state)
         self._providers = Providers(state)
         self._make_pool = make_pool
+        self._reach_database = reach_database
+        self._database_address = ("", 0)
         self._pools: dict[str, Pool] = {}
 
     def start(self, gateway: Gateway) -> dict[str, str]:
@@ -100,6 +110,7 @@ class Stack:
             starting = both.submit(database.start, self._postgres, self._state), both.submit(self._aws.start)
         for each in starting:
             each.result()
+        self._database_address = self._reach_database(self._postgres.port)
         self._give_up_if_asked()
 
     def _create_resources(self, public_url: str) -> Declared:
@@ -107,15 +118,17 @@ class Stack:
         declared = self._read({}, public_url)
         known = self._aws.create(declared)
         for each in declared.databases:
-            known[each.name, "Endpoint.Address"] = "127.0.0.1"
-            known[each.name, "Endpoint.Port"] = str(self._postgres.port)
+            known[each.name, "Endpoint.Address"] = self._database_address[0]
+            known[each.name, "Endpoint.Port"] = str(self._database_address[1])
         self._cleanup.callback(self._providers.stop)
         self._providers.open(self._aws.url, declared.email_events)
         self._give_up_if_asked()
         return self._read(known, public_url)
 
     def _read(self, known: Mapping[tuple[str, str], str], public_url: str) -> Declared:
-        local = local_parameters(database_port=self._postgres.port, public_url=public_url, post_office_url=self._providers.url)
+        local = local_parameters(
+            database_port=self._database_address[1], public_url=public_url, post_office_url=self._providers.url
+        )
         asked = template.parameters_of(self._path)
         parameters = {name: value for name, value in local.items() if name in asked} | dict(self._parameters)
         return template.read(self._path, parameters, known, endpoint=self._aws.url)
@@ -162,8 +175,7 @@ class Stack:
         self._aws.remember_secrets(declared)
         migration = _migration(declared)
         dsn = self._postgres.dsn(migration.variables["DATABASE_NAME"])
-        layer = next(layer for layer in migration.layers if layer.is_built)
-        keys = AccessKeys(layer.content, dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
+        keys = AccessKeys(self._root / "layers" / "shared", dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
         return {
             "base_url": gateway.url,
             "api_key": keys.developer(),

@@ -99,8 +99,9 @@ class _Reader:
         return str(self._evaluator.value({"Fn::GetAtt": [name, attribute]}))
 
     def _layer(self, name: str, properties: dict[str, Any]) -> Layer:
-        method = self._resources[name].get("Metadata", {}).get("BuildMethod", "")
-        return Layer(name, self._root / properties["ContentUri"], is_built=method.startswith("python"))
+        method, content = self._resources[name].get("Metadata", {}).get("BuildMethod", ""), self._root / properties["ContentUri"]
+        is_source = not (content / "python").is_dir()  # sam has made that folder where this is what it built
+        return Layer(name, content, is_built=method.startswith("python") and is_source)
 
     def _function(self, name: str, own: dict[str, Any]) -> Function:
         properties = _merged(self._evaluator.value(self._globals.get("Function", {})), own)

@@ -1,7 +1,7 @@
 """`sam build` for this machine, and a Python that has what Lambda's own has: `python -m tools.lambda_build`.
 
-The template asks for arm64, which few developers' machines are. `.local/lambda` is this checkout by links, with a template that asks
-for the machine's own architecture. What is made there is made again only when what it is made from has changed."""
+The template asks for arm64, which few machines of developers are. `.local/lambda` is this checkout by links, with a template that
+asks for the machine's own architecture. What is made there is made again only when what it is made from has changed."""
 
 import hashlib
 import os
