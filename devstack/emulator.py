@@ -67,7 +67,7 @@ class EmulatedEnvironment:
             ],
             log=log,
             cwd=function.folder,
-            env=complete(variables, function, python=runtime.version) | {"AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout)},
+            env=complete(variables, function, python=runtime.version) | _of_lambda(function),
         )
 
     @property
@@ -128,6 +128,12 @@ class EmulatedEnvironment:
         if isinstance(result, dict) and "errorType" in result:
             return Outcome(error={"errorMessage": ""} | result)
         return Outcome(result)
+
+
+def _of_lambda(function: Function) -> dict[str, str]:
+    """What a log in JSON brings along in AWS, and what the emulator wants to know."""
+    logging = {"AWS_LAMBDA_LOG_FORMAT": "JSON", "AWS_LAMBDA_LOG_LEVEL": "INFO"} if function.logs_json else {}
+    return logging | {"AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout)}
 
 
 def _below(pid: int) -> list[psutil.Process]:

@@ -119,6 +119,7 @@ class _Reader:
             variables={key: text(value) for key, value in variables.items()},
             layers=tuple(self._layers[layer] for layer in properties.get("Layers", []) if layer in self._layers),
             reserved_concurrency=_whole(properties.get("ReservedConcurrentExecutions")),
+            logs_json=properties.get("LoggingConfig", {}).get("LogFormat") == "JSON",
         )
 
     def _events(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
