@@ -1,4 +1,4 @@
-"""The functions as they are deployed: what sam built, in Lambda's own runtime, with a database that is reached by TLS."""
+"""The functions as they are deployed: what sam built, in Lambda's own runtime, with a database that is reached as RDS is."""
 
 import shutil
 import subprocess
@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from devstack import database
 from devstack.certificates import Authority
 from devstack.children import Child
 from devstack.declared import Function, Layer
 from devstack.emulator import EmulatedEnvironment, Runtime
+from devstack.postgres import Postgres
 from devstack.runtime import Pool
 from devstack.state import RefusalError, State
 
@@ -35,11 +37,12 @@ class Emulation:
         self._relay: Child | None = None
         self.parameters = {"DatabaseSslMode": "verify-full"}
 
-    def reach_database(self, port: int) -> tuple[str, int]:
-        """Start the relay; returns the host and the port that the functions are told."""
+    def reach_database(self, postgres: Postgres) -> tuple[str, int]:
+        """Passwords and TLS, as on RDS; returns the host and the port that the functions are told."""
+        database.ask_for_passwords(postgres)
         certificate = self._folder / "server.pem"
         self._authority.certify(HOST, certificate)
-        arguments = ("--certificate", str(certificate), "--to", str(port))
+        arguments = ("--certificate", str(certificate), "--to", str(postgres.port))
         self._relay = Child.module("devstack.tls_relay", *arguments, log=self._log, stdout=subprocess.PIPE)
         return HOST, int(self._relay.first_line())
 

@@ -1,5 +1,6 @@
 """The whole local cloud: brought up in order, watched over, and taken down without leaving anything behind."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -30,8 +31,8 @@ DRAIN_SECONDS = 5.0
 MOST_CONNECTIONS = 100 + sum(CROWDS.values())
 
 
-def _directly(port: int) -> tuple[str, int]:
-    return "127.0.0.1", port
+def _directly(postgres: Postgres) -> tuple[str, int]:
+    return "127.0.0.1", postgres.port
 
 
 class StopRequested(Exception):
@@ -50,9 +51,9 @@ class Stack:
         say: Callable[[str], None],
         template_path: Path | None = None,
         make_pool: Callable[[Function, Mapping[str, str], Path], Pool] = Pool,
-        reach_database: Callable[[int], tuple[str, int]] = _directly,
+        reach_database: Callable[[Postgres], tuple[str, int]] = _directly,
     ) -> None:
-        """`make_pool` says how functions run, `reach_database` at which host and port they find what listens at a port here."""
+        """`make_pool` says how functions run, `reach_database` at which host and port they find Postgres."""
         self._root = root
         self._path = template_path or root / "template.yaml"
         self._state = state
@@ -110,7 +111,7 @@ class Stack:
             starting = both.submit(database.start, self._postgres, self._state), both.submit(self._aws.start)
         for each in starting:
             each.result()
-        self._database_address = self._reach_database(self._postgres.port)
+        self._database_address = self._reach_database(self._postgres)
         self._give_up_if_asked()
 
     def _create_resources(self, public_url: str) -> Declared:
@@ -149,7 +150,8 @@ class Stack:
 
     def _run_custom_resources(self, declared: Declared) -> None:
         for each in declared.databases:
-            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner)
+            login = json.loads(self._aws.secret_value(f"rds-{each.name}") or "{}")
+            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner, login["password"])
         for resource in declared.custom_resources:
             self._say(f"{resource.name} ({resource.function})")
             event = {"RequestType": "Create", "ResponseURL": None, "ResourceProperties": resource.properties}

@@ -73,8 +73,8 @@ def test_the_sweep_finds_what_nobody_was_nudged_for(client: Client, tmp_path: Pa
         send_at="2027-06-01T09:00:00Z",
     )
     with psycopg.connect(client.stack.dev["database_url"], autocommit=True) as conn:
-        due = "UPDATE outbox SET due_at = tocsin_now() WHERE notification_id = %s RETURNING 1"
-        wait_for(lambda: conn.execute(due, [sent]).fetchone(), bool)
+        overdue = "UPDATE outbox SET due_at = tocsin_now() - interval '1 minute', nudged_at = NULL WHERE notification_id = %s"
+        wait_for(lambda: conn.execute(overdue, [sent]).rowcount, bool)
 
     with another(client.stack, "SweepFunction", tmp_path / "log") as sweep:
         outcome = sweep.invoke({})

@@ -17,8 +17,8 @@ Waiting = tuple[str, list[dict[str, Any]]]
 ASKED = {"StackId": "stack", "RequestId": "request", "LogicalResourceId": "Migration", "PhysicalResourceId": "tocsin-schema"}
 
 
-def run(stack: RunningStack, folder: Path, url: str, kind: str, **variables: str) -> Outcome:
-    with another(stack, "MigrateFunction", folder / "log", **variables) as migrate:
+def run(stack: RunningStack, folder: Path, url: str, kind: str, *, database: str) -> Outcome:
+    with another(stack, "MigrateFunction", folder / "log", DATABASE_NAME=database) as migrate:
         return migrate.invoke(ASKED | {"RequestType": kind, "ResponseURL": url})
 
 
@@ -41,7 +41,7 @@ def test_create_migrates_update_finds_nothing_to_do_and_delete_takes_nothing_awa
 
     with empty_database(running_stack, "second") as dsn:
         for kind in ("Create", "Update", "Delete"):
-            assert run(running_stack, tmp_path, url, kind, DATABASE_NAME="second").error is None
+            assert run(running_stack, tmp_path, url, kind, database="second").error is None
         with psycopg.connect(dsn) as conn:
             tenants = conn.execute("SELECT count(*) FROM tenants").fetchone()
 
@@ -61,10 +61,10 @@ def test_a_migration_that_fails_is_told_leaves_nothing_behind_and_can_be_repeate
 
     with empty_database(running_stack, "third") as dsn, psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE TABLE lanes (in_the_way text)")
-        failed = run(running_stack, tmp_path, url, "Create", DATABASE_NAME="third")
+        failed = run(running_stack, tmp_path, url, "Create", database="third")
         made = conn.execute("SELECT count(*) FROM pg_tables WHERE tablename = 'outbox'").fetchone()
         conn.execute("DROP TABLE lanes")
-        run(running_stack, tmp_path, url, "Create", DATABASE_NAME="third")
+        run(running_stack, tmp_path, url, "Create", database="third")
 
     assert failed.error is None, "CloudFormation is told at its address, and by no error"
     assert [one["Status"] for one in answers] == ["FAILED", "SUCCESS"]
@@ -78,6 +78,6 @@ def test_a_deployment_that_cannot_reach_the_database_is_told_too(
 ) -> None:
     url, answers = cloud_formation
 
-    run(running_stack, tmp_path, url, "Update", DATABASE_NAME="none")
+    run(running_stack, tmp_path, url, "Update", database="none")
 
     assert [(one["Status"], one["Reason"].partition(";")[0]) for one in answers] == [("FAILED", "OperationalError")]

@@ -1,10 +1,12 @@
-"""The functions speak to the database that they mean, by TLS, or to none."""
+"""The functions speak to the database that they mean, by TLS and with their passwords, or to none."""
 
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
@@ -12,6 +14,7 @@ from devstack.certificates import Authority
 from devstack.children import Child
 from devstack.emulation import BUNDLE, HOST
 from devstack.launch import RunningStack
+from tests.e2e.client import Client
 from tests.lambda_runtime.functions import another, layer_of, linked
 
 
@@ -72,3 +75,15 @@ def test_nobody_gets_in_without_tls(running_stack: RunningStack, tmp_path: Path)
 
     assert outcome.error
     assert "no encryption" in outcome.error["errorMessage"]
+
+
+def test_nobody_gets_in_with_another_password(running_stack: RunningStack, tmp_path: Path) -> None:
+    client = Client.of(running_stack)
+    login = json.dumps({"username": "tocsin_owner", "password": "another"})
+    secret = client.aws("secretsmanager").create_secret(Name=uuid4().hex, SecretString=login)["ARN"]
+
+    with another(running_stack, "MigrateFunction", tmp_path / "log", DATABASE_ADMIN_SECRET_ARN=secret) as migrate:
+        outcome = migrate.invoke({"RequestType": "Update"})
+
+    assert outcome.error
+    assert "password authentication failed" in outcome.error["errorMessage"]
