@@ -2,20 +2,25 @@
 # The first Python that is new enough; PYTHON=… chooses another.
 PYTHON ?= $(shell for each in python3 python3.13 python3.14 python3.12 python3.11; do $$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$each && break; done)
 BIN := .venv/bin
-GROUPS := run test build bench
+GROUPS := run test build bench lambda
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev test bench restore-drill lint format validate build deploy clean
+.PHONY: help dev test e2e-lambda bench restore-drill lint format validate build deploy clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 dev: install-run ## the whole service on this machine (PORT=8080, RESET=1 starts afresh)
 	@exec $(BIN)/python -m devstack
 
 test: install-test ## all tests
 	@$(BIN)/python -m pytest --junitxml=.local/tests.xml
+
+# One stack whose functions are the built ones. The build is for this machine, and made only if something has changed.
+e2e-lambda: install-test install-build ## the built functions in Lambda's own runtime, end to end (Linux; needs Python 3.13)
+	@$(BIN)/python -m tools.lambda_build
+	@$(BIN)/python -m pytest -n 0 tests/lambda_runtime
 
 bench: install-bench ## measure, and write bench/results.json
 	@$(BIN)/python -m bench

@@ -15,6 +15,7 @@ import psutil
 
 from devstack import postgres_cluster, unprivileged
 from devstack.children import ChildError
+from devstack.emulation import Emulation
 from devstack.gateway import Gateway
 from devstack.intrinsics import TemplateError
 from devstack.postgres import PostgresError
@@ -69,7 +70,8 @@ def _run(state: State, options: argparse.Namespace) -> int:
         postgres_cluster.evict(unprivileged.reachable_folder(state.postgres / "cluster"))
         state.reset()
     state.check()
-    stack = Stack(ROOT, state, parameters=options.parameters, say=_say)
+    emulation = Emulation(ROOT, state) if options.runtime == "emulator" else None
+    stack = _stack(state, options.parameters, emulation)
     _stop_on_signals(stack)
     try:
         access = stack.start(gateway)
@@ -83,9 +85,25 @@ def _run(state: State, options: argparse.Namespace) -> int:
         _say("Stopping")
         state.dev_json.unlink(missing_ok=True)
         stack.stop()
+        if emulation:
+            emulation.close()
         gateway.close()
     _say("Stopped")
     return 0
+
+
+def _stack(state: State, parameters: dict[str, str], emulation: Emulation | None) -> Stack:
+    if emulation is None:
+        return Stack(ROOT, state, parameters=parameters, say=_say)
+    return Stack(
+        ROOT,
+        state,
+        parameters=emulation.parameters | parameters,
+        say=_say,
+        template_path=emulation.template_path,
+        make_pool=emulation.make_pool,
+        reach_database=emulation.reach_database,
+    )
 
 
 def _take_port(port: int) -> Gateway:
@@ -145,6 +163,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--reset", action="store_true", default=environment.get("RESET", "") not in {"", "0"})
     parser.add_argument("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the template")
     parser.add_argument("--state-dir", type=Path, default=Path(environment.get("TOCSIN_STATE_DIR") or ROOT / ".local"))
+    how = "sources: taken as they are (default); emulator: what sam built for this machine, in Lambda's own runtime"
+    parser.add_argument("--runtime", choices=("sources", "emulator"), default="sources", help=how)
     options = parser.parse_args()
     pairs = [each.partition("=") for each in options.parameter]
     options.parameters = {name: value for name, _, value in pairs}

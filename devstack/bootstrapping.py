@@ -11,25 +11,31 @@ from devstack.declared import Function
 from devstack.iam.callers import key_id
 from devstack.intrinsics import REGION
 
+OUR_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 MAX_LOG_BYTES = 20 * 1024 * 1024
 
 
 def spawn(function: Function, variables: dict[str, str], log: Path, channel: socket.socket, *manner: str) -> Child:
     """A process that has the other end of this socket. Its manner is its own, or that of a process which is forked for `many`."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
-        log.replace(log.with_suffix(".log.1"))
+    make_room(log)
     bootstrap = str(Path(__file__).with_name("bootstrap.py"))
     return Child(
         [sys.executable, "-P", bootstrap, str(os.getpid()), str(channel.fileno()), function.handler, *manner],
         log=log,
         cwd=function.folder,
-        env=_complete(variables, function),
+        env=complete(variables, function),
         pass_fds=(channel.fileno(),),
     )
 
 
-def _complete(variables: dict[str, str], function: Function) -> dict[str, str]:
+def make_room(log: Path) -> None:
+    """A log that has grown too long is put aside."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
+        log.replace(log.with_suffix(".log.1"))
+
+
+def complete(variables: dict[str, str], function: Function, *, python: str = OUR_PYTHON) -> dict[str, str]:
     """The function's variables and those that Lambda sets; nothing of the developer's own environment gets through."""
     layers = [str(layer.python_path) for layer in function.layers if layer.python_path.is_dir()]
     return {
@@ -50,7 +56,7 @@ def _complete(variables: dict[str, str], function: Function) -> dict[str, str]:
         "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.name}",
         "AWS_LAMBDA_LOG_STREAM_NAME": uuid4().hex,
         "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
-        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{sys.version_info.major}.{sys.version_info.minor}",
+        "AWS_EXECUTION_ENV": f"AWS_Lambda_python{python}",
         "LAMBDA_TASK_ROOT": str(function.folder),
         "_HANDLER": function.handler,
     } | variables

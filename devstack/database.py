@@ -19,11 +19,22 @@ def start(postgres: Postgres, state: State) -> None:
         ) from error
 
 
-def create(postgres: Postgres, name: str, owner: str) -> None:
+def create(postgres: Postgres, name: str, owner: str, password: str) -> None:
     """Make the master user and the database, unless they are there; neither can do more than on RDS."""
     with psycopg.connect(postgres.dsn(), autocommit=True) as conn:
         if not conn.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [owner]).fetchone():
             conn.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE CREATEDB").format(sql.Identifier(owner)))
+        conn.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(owner), sql.Literal(password)))
         if not conn.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             create = sql.SQL("CREATE DATABASE {} OWNER {}")
             conn.execute(create.format(sql.Identifier(name), sql.Identifier(owner)))
+
+
+def ask_for_passwords(postgres: Postgres) -> None:
+    """Of everybody but the superuser, who is the developer and has no counterpart on RDS."""
+    rules = "(VALUES ('host all postgres 127.0.0.1/32 trust'), ('host all all 127.0.0.1/32 scram-sha-256'))"
+    with psycopg.connect(postgres.dsn(), autocommit=True) as conn:
+        (file,) = conn.execute("SHOW hba_file").fetchone() or ("",)
+        # Written by the server, whose folder may be none of ours.
+        conn.execute(sql.SQL("COPY {} TO {}").format(sql.SQL(rules), sql.Literal(file)))
+        conn.execute("SELECT pg_reload_conf()")

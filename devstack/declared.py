@@ -29,6 +29,7 @@ class Function:
     variables: dict[str, str]
     layers: tuple[Layer, ...]
     reserved_concurrency: int | None
+    logs_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)

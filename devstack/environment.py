@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 from devstack.bootstrapping import spawn
@@ -23,6 +23,19 @@ class Outcome:
 
     result: Any = None
     error: dict[str, Any] | None = None
+
+
+class ExecutionEnvironment(Protocol):
+    """What a pool keeps: it holds one function, runs one invocation at a time, and says when it no longer can."""
+
+    idle_since: float
+
+    @property
+    def is_alive(self) -> bool: ...
+
+    def invoke(self, event: Any) -> Outcome: ...
+
+    def close(self) -> None: ...
 
 
 class Environment:
@@ -102,8 +115,13 @@ class Environment:
         code = self._process.wait(5)
         self.close()
         how = f"signal: {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
-        message = f"RequestId: {request_id} Error: Runtime exited with error: {how}"
-        return {"errorType": "Runtime.ExitError", "errorMessage": message}
+        return exited(request_id, how)
+
+
+def exited(request_id: str, how: str) -> dict[str, Any]:
+    """Lambda's words for a process that ended by itself."""
+    message = f"RequestId: {request_id} Error: Runtime exited with error: {how}"
+    return {"errorType": "Runtime.ExitError", "errorMessage": message}
 
 
 def _timed_out(request_id: str, seconds: int) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 import stat
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from devstack.declared import Function, Layer
-from devstack.environment import Environment, Outcome
+from devstack.environment import Environment, ExecutionEnvironment, Outcome
 from devstack.fork_server import IS_SAFE, ForkServer
 
 LOCAL_CONCURRENCY = 4  # of a function that reserves none
@@ -19,6 +19,8 @@ IDLE_SECONDS = 600.0
 LOOK_SECONDS = 1.0
 THROTTLED = {"errorType": "TooManyRequestsException", "errorMessage": "Rate Exceeded."}
 STOPPED = {"errorType": "ServiceException", "errorMessage": "The local stack is stopping."}
+
+MakeEnvironment = Callable[[Function, dict[str, str], Path], ExecutionEnvironment]
 
 
 class Sources:
@@ -49,20 +51,24 @@ def _changed_at(path: Path) -> int:
 class Pool:
     """The environments of one function: never more at once than it reserves, and never more than a laptop bears."""
 
-    def __init__(self, function: Function, variables: Mapping[str, str], log: Path) -> None:
+    def __init__(
+        self, function: Function, variables: Mapping[str, str], log: Path, *, make_environment: MakeEnvironment | None = None
+    ) -> None:
+        """`make_environment` makes another kind of them, of code that was built and does not change."""
         self.function = function
         reserved = function.reserved_concurrency
-        self._is_forked = IS_SAFE and function.name in CROWDS
+        self._make_environment = make_environment
+        self._is_forked = make_environment is None and IS_SAFE and function.name in CROWDS
         most = CROWDS[function.name] if self._is_forked else MOST_CONCURRENCY
         self.limit = LOCAL_CONCURRENCY if reserved is None else min(reserved, most)
         self._servers: dict[int, ForkServer] = {}
         self._variables = dict(variables) | _with_layers_mounted(function.variables, function.layers)
         self._log = log
-        self._sources = Sources([function.folder, *(layer.content for layer in function.layers)])
+        self._sources = Sources([] if make_environment else [function.folder, *(layer.content for layer in function.layers)])
         self._slots = threading.Semaphore(self.limit)
         self._lock = threading.Lock()
-        self._idle: list[tuple[int, Environment]] = []
-        self._busy: set[Environment] = set()
+        self._idle: list[tuple[int, ExecutionEnvironment]] = []
+        self._busy: set[ExecutionEnvironment] = set()
         self._is_closed = False
 
     def invoke(self, event: Any, *, patience: float | None = None) -> Outcome:
@@ -99,7 +105,7 @@ class Pool:
             server.kill()
 
     @contextmanager
-    def _environment(self) -> Iterator[Environment | None]:
+    def _environment(self) -> Iterator[ExecutionEnvironment | None]:
         state = self._sources.state()
         with self._lock:
             environment, outdated = self._take(state)
@@ -115,9 +121,9 @@ class Pool:
             if environment:
                 self._give_back(state, environment)
 
-    def _take(self, state: int) -> tuple[Environment | None, list[Environment]]:
+    def _take(self, state: int) -> tuple[ExecutionEnvironment | None, list[ExecutionEnvironment]]:
         """The environment that was used last, if it is alive and its code is still what is on disk."""
-        outdated: list[Environment] = []
+        outdated: list[ExecutionEnvironment] = []
         while self._idle:
             its_state, environment = self._idle.pop()
             if its_state == state and environment.is_alive:
@@ -125,14 +131,19 @@ class Pool:
             outdated.append(environment)
         return None, outdated
 
-    def _start(self, state: int) -> Environment | None:
-        environment = Environment(self.function, self._variables, self._log, self._server_of(state))
+    def _start(self, state: int) -> ExecutionEnvironment | None:
+        environment = self._make(state)
         with self._lock:
             if not self._is_closed:
                 self._busy.add(environment)
                 return environment
         environment.close()
         return None
+
+    def _make(self, state: int) -> ExecutionEnvironment:
+        if self._make_environment:
+            return self._make_environment(self.function, self._variables, self._log)
+        return Environment(self.function, self._variables, self._log, self._server_of(state))
 
     def _server_of(self, state: int) -> ForkServer | None:
         """What the many environments of a crowd are forked from: the code as it is on disk."""
@@ -146,7 +157,7 @@ class Pool:
                 self._servers[state] = ForkServer(self.function, self._variables, self._log)
             return self._servers[state]
 
-    def _give_back(self, state: int, environment: Environment) -> None:
+    def _give_back(self, state: int, environment: ExecutionEnvironment) -> None:
         with self._lock:
             self._busy.discard(environment)
             if environment.is_alive and not self._is_closed:

@@ -1,5 +1,6 @@
 """The whole local cloud: brought up in order, watched over, and taken down without leaving anything behind."""
 
+import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -32,6 +33,10 @@ DRAIN_SECONDS = 5.0
 MOST_CONNECTIONS = 100 + sum(CROWDS.values())
 
 
+def _directly(postgres: Postgres) -> tuple[str, int]:
+    return "127.0.0.1", postgres.port
+
+
 class StopRequested(Exception):
     """Somebody asked the stack to stop while it was starting; whoever started it stops it."""
 
@@ -46,9 +51,13 @@ class Stack:
         *,
         parameters: Mapping[str, str],
         say: Callable[[str], None],
+        template_path: Path | None = None,
         make_pool: Callable[[Function, Mapping[str, str], Path], Pool] = Pool,
+        reach_database: Callable[[Postgres], tuple[str, int]] = _directly,
     ) -> None:
-        self._path = root / "template.yaml"
+        """`make_pool` says how functions run, `reach_database` at which host and port they find Postgres."""
+        self._root = root
+        self._path = template_path or root / "template.yaml"
         self._state = state
         self._parameters = parameters
         self._say = say
@@ -58,6 +67,8 @@ class Stack:
         self._aws = LocalAws(state)
         self._providers = Providers(state)
         self._make_pool = make_pool
+        self._reach_database = reach_database
+        self._database_address = ("", 0)
         self._pools: dict[str, Pool] = {}
 
     def start(self, gateway: Gateway) -> dict[str, str]:
@@ -103,6 +114,7 @@ class Stack:
             starting = both.submit(database.start, self._postgres, self._state), both.submit(self._aws.start)
         for each in starting:
             each.result()
+        self._database_address = self._reach_database(self._postgres)
         self._give_up_if_asked()
 
     def _create_resources(self, public_url: str) -> Declared:
@@ -110,8 +122,8 @@ class Stack:
         declared = self._read({}, public_url)
         known = self._aws.create(declared)
         for each in declared.databases:
-            known[each.name, "Endpoint.Address"] = "127.0.0.1"
-            known[each.name, "Endpoint.Port"] = str(self._postgres.port)
+            known[each.name, "Endpoint.Address"] = self._database_address[0]
+            known[each.name, "Endpoint.Port"] = str(self._database_address[1])
         self._cleanup.callback(self._providers.stop)
         self._providers.open(self._aws, declared)
         self._give_up_if_asked()
@@ -120,7 +132,9 @@ class Stack:
         return final
 
     def _read(self, known: Mapping[tuple[str, str], str], public_url: str) -> Declared:
-        local = local_parameters(database_port=self._postgres.port, public_url=public_url, post_office_url=self._providers.url)
+        local = local_parameters(
+            database_port=self._database_address[1], public_url=public_url, post_office_url=self._providers.url
+        )
         asked = template.parameters_of(self._path)
         parameters = {name: value for name, value in local.items() if name in asked} | dict(self._parameters)
         return template.read(self._path, parameters, known, endpoint=self._aws.url)
@@ -141,7 +155,8 @@ class Stack:
 
     def _run_custom_resources(self, declared: Declared) -> None:
         for each in declared.databases:
-            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner)
+            login = json.loads(self._aws.secret_value(f"rds-{each.name}") or "{}")
+            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner, login["password"])
         for resource in declared.custom_resources:
             self._say(f"{resource.name} ({resource.function})")
             event = {"RequestType": "Create", "ResponseURL": None, "ResourceProperties": resource.properties}
@@ -167,8 +182,7 @@ class Stack:
         self._aws.remember_secrets(declared)
         migration = _migration(declared)
         dsn = self._postgres.dsn(migration.variables["DATABASE_NAME"])
-        layer = next(layer for layer in migration.layers if layer.is_built)
-        keys = AccessKeys(layer.content, dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
+        keys = AccessKeys(self._root / "layers" / "shared", dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
         return {
             "base_url": gateway.url,
             "api_key": keys.developer(),

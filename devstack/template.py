@@ -113,8 +113,9 @@ class _Reader:
         return str(self._evaluator.value({"Fn::GetAtt": [name, attribute]}))
 
     def _layer(self, name: str, properties: dict[str, Any]) -> Layer:
-        method = self._resources[name].get("Metadata", {}).get("BuildMethod", "")
-        return Layer(name, self._root / properties["ContentUri"], is_built=method.startswith("python"))
+        method, content = self._resources[name].get("Metadata", {}).get("BuildMethod", ""), self._root / properties["ContentUri"]
+        is_source = not (content / "python").is_dir()  # sam has made that folder where this is what it built
+        return Layer(name, content, is_built=method.startswith("python") and is_source)
 
     def _function(self, name: str, properties: dict[str, Any]) -> Function:
         variables = properties.get("Environment", {}).get("Variables", {})
@@ -131,6 +132,7 @@ class _Reader:
             variables={key: text(value) for key, value in variables.items()},
             layers=tuple(self._layers[layer] for layer in properties.get("Layers", []) if layer in self._layers),
             reserved_concurrency=whole(properties.get("ReservedConcurrentExecutions")),
+            logs_json=properties.get("LoggingConfig", {}).get("LogFormat") == "JSON",
         )
 
     def _events(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:

@@ -9,6 +9,7 @@ compile pyproject.toml -c "$all" --extra run -o requirements/run.txt
 compile pyproject.toml -c "$all" --extra run --extra test -o requirements/test.txt
 compile pyproject.toml -c "$all" --extra run --extra test --extra bench -o requirements/bench.txt
 printf 'aws-sam-cli\n' | compile - -c "$all" -o requirements/build.txt
+printf '%s\n' awslambdaric boto3 | compile - -c "$all" -o requirements/lambda.txt
 printf '%s\n' aws-lambda-powertools markupsafe 'psycopg[binary]' pydantic python-liquid tzdata | compile - -c "$all" -o layers/shared/requirements.txt
 printf 'cryptography\n' | compile - -c "$all" -o functions/dispatch/requirements.txt
 printf 'yoyo-migrations\n' | compile - -c "$all" -o functions/migrate/requirements.txt

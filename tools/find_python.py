@@ -24,13 +24,13 @@ def works(python: str, version: str) -> bool:
     return said.returncode == 0 and said.stdout.startswith(f"Python {version}.")
 
 
-def main(version: str) -> None:
+def find(version: str) -> str:
+    """The folder that has it; who has none is told what to do."""
     for python in candidates(version):
         if works(python, version):
-            print(os.path.dirname(python))
-            return
+            return os.path.dirname(python)
     sys.exit(f"`sam build` needs Python {version}, the functions' runtime. Install it, or put python{version} on the PATH.")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    print(find(sys.argv[1]))

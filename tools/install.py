@@ -28,6 +28,7 @@ GROUPS = {
     "test": ("the tests and checks", 360),
     "build": ("what builds and deploys", 220),
     "bench": ("the bench and its peers", 380),
+    "lambda": ("what Lambda's own Python has", 40),  # for an environment of its own: tools/lambda_build.py
 }
 _QUIET = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",

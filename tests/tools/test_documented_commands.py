@@ -19,7 +19,7 @@ PAGES = [
 ]
 MESSAGES = [path for folder in ("devstack", "tools", "bench") for path in sorted((ROOT / folder).glob("*.py"))]
 # In a shell block at the beginning of a line, elsewhere between backquotes or after a colon.
-TYPED = re.compile(r"(?:^|`|: +|&& )make ([a-z-]+)((?: [A-Z_]+=(?:\"[^\"]*\"|'[^']*'|[^\s`\"'#]+))*)", re.MULTILINE)
+TYPED = re.compile(r"(?:^|`|: +|&& )make ([a-z0-9-]+)((?: [A-Z_]+=(?:\"[^\"]*\"|'[^']*'|[^\s`\"'#]+))*)", re.MULTILINE)
 
 
 def commands(path: Path) -> list[tuple[str, dict[str, str]]]:
@@ -30,13 +30,13 @@ def commands(path: Path) -> list[tuple[str, dict[str, str]]]:
 
 def known_variables() -> set[str]:
     """Those that the Makefile's own descriptions name."""
-    described = re.findall(r"^[a-z-]+:.*## (.*)$", MAKEFILE, re.MULTILINE)
+    described = re.findall(r"^[a-z0-9-]+:.*## (.*)$", MAKEFILE, re.MULTILINE)
     return set(re.findall(r"\b[A-Z_]{3,}\b", " ".join(described))) | {"PYTHON"}
 
 
 @pytest.mark.parametrize("path", [*PAGES, *MESSAGES], ids=lambda path: path.name)
 def test_every_make_that_is_named_exists_with_its_variables(path: Path) -> None:
-    targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE))
 
     typed = commands(path)
 
