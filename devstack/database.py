@@ -19,11 +19,12 @@ def start(postgres: Postgres, state: State) -> None:
         ) from error
 
 
-def create(postgres: Postgres, name: str, owner: str) -> None:
+def create(postgres: Postgres, name: str, owner: str, password: str) -> None:
     """Make the master user and the database, unless they are there; neither can do more than on RDS."""
     with psycopg.connect(postgres.dsn(), autocommit=True) as conn:
         if not conn.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [owner]).fetchone():
             conn.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE CREATEDB").format(sql.Identifier(owner)))
+        conn.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(owner), sql.Literal(password)))
         if not conn.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
             create = sql.SQL("CREATE DATABASE {} OWNER {}")
             conn.execute(create.format(sql.Identifier(name), sql.Identifier(owner)))

@@ -38,6 +38,7 @@ def publisher(destinations: Sequence[EmailEvents], aws_url: str) -> Callable[[di
 def main() -> None:
     parser = argparse.ArgumentParser(prog="devstack.post_counter")
     parser.add_argument("--ledger", type=Path, required=True)
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--aws", required=True, help="the endpoint with the topics")
     parser.add_argument("--events", type=json.loads, default=[], help="JSON: [[configuration set, topic, [types]]]")
@@ -46,7 +47,8 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: told_to_end.set())
     destinations = [EmailEvents(name, topic, tuple(types)) for name, topic, types in options.events]
-    with PostOffice(options.ledger, port=options.port, events=publisher(destinations, options.aws)) as office:
+    events = publisher(destinations, options.aws)
+    with PostOffice(options.ledger, host=options.host, port=options.port, events=events) as office:
         print(office.url, flush=True)
         told_to_end.wait()
 

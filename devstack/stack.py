@@ -21,12 +21,14 @@ from devstack.pollers import Poller
 from devstack.post_office.ledger import Ledger
 from devstack.postgres import Postgres
 from devstack.providers import Providers
+from devstack.reach import Reach
 from devstack.runtime import CROWDS, Pool
 from devstack.scheduler import Scheduler
 from devstack.state import RefusalError, State
 from devstack.watch import Watched
 
 DRAIN_SECONDS = 5.0
+ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SESV2", "AWS_ENDPOINT_URL_SNS")  # what the SDK in functions reads
 MOST_CONNECTIONS = 100 + sum(CROWDS.values())
 
 
@@ -45,6 +47,7 @@ class Stack:
         parameters: Mapping[str, str],
         say: Callable[[str], None],
         make_pool: Callable[[Function, Mapping[str, str], Path], Pool] = Pool,
+        reach: Reach | None = None,
     ) -> None:
         self._path = root / "template.yaml"
         self._state = state
@@ -52,16 +55,18 @@ class Stack:
         self._say = say
         self._stop_requested = threading.Event()
         self._cleanup = ExitStack()
-        self._postgres = Postgres(state.postgres, settings={"max_connections": str(MOST_CONNECTIONS)})
-        self._aws = LocalAws(state)
-        self._providers = Providers(state)
+        self._reach = reach = reach or Reach()
+        settings = {"max_connections": str(MOST_CONNECTIONS), "listen_addresses": reach.addresses}
+        self._postgres = Postgres(state.postgres, settings=settings, guests=reach.guests)
+        self._aws = LocalAws(state, host=reach.listen)
+        self._providers = Providers(state, host=reach.listen)
         self._make_pool = make_pool
         self._pools: dict[str, Pool] = {}
 
     def start(self, gateway: Gateway) -> dict[str, str]:
         """Bring everything up behind a gateway that holds the port; returns what dev.json says."""
         self._start_servers()
-        declared = self._create_resources(gateway.url)
+        declared = self._create_resources(self._api_url(gateway))
         self._make_pools(declared)
         self._run_custom_resources(declared)
         access = self._make_access(declared, gateway)
@@ -71,16 +76,23 @@ class Stack:
 
     def watch(self) -> None:
         """Keep everything running until somebody asks for the end."""
-        servers = (
-            Watched("Postgres", lambda: self._postgres.pid is not None, self._postgres.start),
-            Watched("AWS", lambda: self._aws.is_alive, self._aws.restart),
-            Watched("The post office", lambda: self._providers.is_alive, self._providers.start),
-        )
+        servers = self._watched()
         while not self._stop_requested.wait(1.0):
             for pool in self._pools.values():
                 pool.reap()
             for server in servers:
                 server.revive(self._say)
+
+    def _watched(self) -> tuple[Watched, ...]:
+        return (
+            Watched("Postgres", lambda: self._postgres.pid is not None, self._postgres.start),
+            Watched("AWS", lambda: self._aws.is_alive, self._aws.restart),
+            Watched("The post office", lambda: self._providers.is_alive, self._providers.start),
+        )
+
+    @property
+    def is_asked_to_stop(self) -> bool:
+        return self._stop_requested.is_set()
 
     def request_stop(self) -> None:
         self._stop_requested.set()
@@ -107,7 +119,7 @@ class Stack:
         declared = self._read({}, public_url)
         known = self._aws.create(declared)
         for each in declared.databases:
-            known[each.name, "Endpoint.Address"] = "127.0.0.1"
+            known[each.name, "Endpoint.Address"] = self._reach.seen_as
             known[each.name, "Endpoint.Port"] = str(self._postgres.port)
         self._cleanup.callback(self._providers.stop)
         self._providers.open(self._aws.url, declared.email_events)
@@ -115,20 +127,21 @@ class Stack:
         return self._read(known, public_url)
 
     def _read(self, known: Mapping[tuple[str, str], str], public_url: str) -> Declared:
-        local = local_parameters(database_port=self._postgres.port, public_url=public_url, post_office_url=self._providers.url)
+        post_office = self._reach.seen(self._providers.url)
+        local = local_parameters(database_port=self._postgres.port, public_url=public_url, post_office_url=post_office)
         asked = template.parameters_of(self._path)
         parameters = {name: value for name, value in local.items() if name in asked} | dict(self._parameters)
-        return template.read(self._path, parameters, known, endpoint=self._aws.url)
+        return template.read(self._path, parameters, known, endpoint=self._reach.seen(self._aws.url))
 
     def _make_pools(self, declared: Declared) -> None:
-        variables = {
-            "AWS_ENDPOINT_URL": self._aws.url,
-            "AWS_ENDPOINT_URL_SESV2": self._providers.url,
-            "AWS_ENDPOINT_URL_SNS": self._providers.url,
-        }
+        urls = (self._aws.url, self._providers.url, self._providers.url)
+        variables = dict(zip(ENDPOINTS, map(self._reach.seen, urls), strict=True))
         for name, function in declared.functions.items():
-            self._pools[name] = self._make_pool(function, variables, self._state.logs / f"{name}.log")
+            self._pools[name] = self._make_pool(function, variables, self._log_of(name))
         self._cleanup.callback(self._close_pools)
+
+    def _log_of(self, function: str) -> Path:
+        return self._state.logs / f"{function}.log"
 
     def _close_pools(self) -> None:
         for pool in self._pools.values():
@@ -136,7 +149,8 @@ class Stack:
 
     def _run_custom_resources(self, declared: Declared) -> None:
         for each in declared.databases:
-            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner)
+            password = self._aws.database_password(each)
+            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner, password)
         for resource in declared.custom_resources:
             self._say(f"{resource.name} ({resource.function})")
             event = {"RequestType": "Create", "ResponseURL": None, "ResourceProperties": resource.properties}
@@ -144,7 +158,7 @@ class Stack:
             if outcome.error:
                 raise RefusalError(
                     f"{resource.name} failed: {outcome.error['errorType']}: {outcome.error['errorMessage']}\n"
-                    f"Its log: {self._state.logs / resource.function}.log"
+                    f"Its log: {self._log_of(resource.function)}"
                 )
 
     def _patiently_invoke(self, function: str, event: Any) -> Outcome:
@@ -165,7 +179,7 @@ class Stack:
         layer = next(layer for layer in migration.layers if layer.is_built)
         keys = AccessKeys(layer.content, dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
         return {
-            "base_url": gateway.url,
+            "base_url": self._api_url(gateway),
             "api_key": keys.developer(),
             "admin_key": keys.administrator(self._aws.secret_value(migration.variables["ADMIN_KEY_SECRET_ARN"])),
             "database_url": dsn,
@@ -175,14 +189,15 @@ class Stack:
 
     def _open(self, declared: Declared, gateway: Gateway, admin_key: str) -> None:
         self._give_up_if_asked()
-        gateway.routes, gateway.cors = declared.routes, declared.cors
-        gateway.invoke = self._answer
+        self._route(declared, gateway)
+        url = self._api_url(gateway)
         gateway.local_pages = LocalPages(
-            gateway.url,
+            url,
             declared,
             letters=Ledger(self._state.ledger).rows,
             depths=lambda: self._aws.depths(declared),
-            people=People(gateway.url, admin_key),
+            people=People(url, admin_key),
+            elsewhere="" if url == gateway.url else url,
         )
         pollers = [self._poller(source) for source in declared.queue_sources]
         scheduler = Scheduler(declared.schedules, self._invoke)
@@ -191,6 +206,14 @@ class Stack:
         for poller in pollers:
             poller.start()
         scheduler.start()
+
+    def _api_url(self, gateway: Gateway) -> str:
+        """Where the API answers."""
+        return gateway.url
+
+    def _route(self, declared: Declared, gateway: Gateway) -> None:
+        gateway.routes, gateway.cors = declared.routes, declared.cors
+        gateway.invoke = self._answer
 
     def _poller(self, source: QueueSource) -> Poller:
         pool = self._pools[source.function]
