@@ -10,11 +10,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
-from devstack import postgres_cluster, template, unprivileged
+from devstack import postgres_cluster, unprivileged
 from devstack.children import ChildError
 from devstack.foreground import CURL, forget_the_developers_own_cloud, port, say, stop_on_signals, take_port
 from devstack.intrinsics import TemplateError
-from devstack.local_parameters import local_parameters
 from devstack.post_office.ledger import Ledger
 from devstack.postgres import PostgresError
 from devstack.sam_local import first_mail, template_copy
@@ -23,7 +22,7 @@ from devstack.sam_local.container_network import ContainerNetwork
 from devstack.sam_local.docker_engine import Engine, EngineError
 from devstack.sam_local.servers import SamServers
 from devstack.sam_local.stack import SamStack
-from devstack.stack import ENDPOINTS, StopRequested
+from devstack.stack import StopRequested
 from devstack.state import RefusalError, State
 
 ROOT = Path(__file__).parent.parent.parent
@@ -87,7 +86,7 @@ def _run(engine: Engine, state: State, options: argparse.Namespace) -> int:
     if not engine.has(image):
         say(f"{image} is not here yet")
         engine.pull(image)
-    built = _built(engine, state, runtime, f"http://127.0.0.1:{options.port}")
+    built = _built(engine, state, runtime)
     network = ContainerNetwork(engine, state.folder)
     with ExitStack() as cleanup:
         cleanup.callback(network.close)
@@ -100,15 +99,10 @@ def _run(engine: Engine, state: State, options: argparse.Namespace) -> int:
     return 0
 
 
-def _built(engine: Engine, state: State, runtime: str, api_url: str) -> Path:
+def _built(engine: Engine, state: State, runtime: str) -> Path:
     say(f"sam build, for {engine.architecture}")
-    # Only names are read here, so any address will do; the values are known when the servers run.
-    local = local_parameters(database_port=5432, public_url=api_url, post_office_url=api_url)
-    asked = template.parameters_of(TEMPLATE)
-    declared = template.read(TEMPLATE, {name: value for name, value in local.items() if name in asked}, {})
-    names = {name: [*function.variables, *ENDPOINTS] for name, function in declared.functions.items()}
     copied = state.folder / "template.yaml"
-    template_copy.write(TEMPLATE, copied, architecture=engine.architecture, variables=names)
+    template_copy.write(TEMPLATE, copied, architecture=engine.architecture, variables=template_copy.variable_names(TEMPLATE))
     return build(copied, state.folder, runtime=runtime, log=state.logs / "sam-build.log")
 
 

@@ -41,10 +41,13 @@ class Server:
             time.sleep(0.05)
 
     def stop(self) -> None:
-        # By SIGTERM, upon which it removes its containers; a second one would end it in the middle of that.
-        child, self._child = self._child, None
-        if child:
-            child.stop(STOP_SECONDS)
+        """By SIGTERM, upon which sam removes its containers."""
+        if self._child:
+            self._child.stop(STOP_SECONDS)
+
+    def kill(self) -> None:
+        if self._child:
+            self._child.kill()
 
 
 class SamServers:
@@ -84,6 +87,12 @@ class SamServers:
                 with ThreadPoolExecutor(max_workers=2) as both:
                     list(both.map(Server.stop, (self.api, self.functions)))
                 self._network.close()
+
+    def kill(self) -> None:
+        """End both at once, and remove the containers ourselves."""
+        for server in (self.api, self.functions):
+            server.kill()
+        self._network.close()
 
 
 def free_port() -> int:

@@ -46,6 +46,11 @@ class SamStack(Stack):
         self._sam.start({name: pool.variables for name, pool in self._pools.items() if isinstance(pool, SamPool)})
         self._give_up_if_asked()
 
+    def force_stop(self) -> None:
+        """Containers are no children of ours and would outlive us."""
+        super().force_stop()
+        self._sam.kill()
+
     def _log_of(self, function: str) -> Path:
         """Sam writes what all of them say into one."""
         return self._sam.functions.log

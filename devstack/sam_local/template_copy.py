@@ -8,6 +8,9 @@ from typing import Any
 import yaml
 
 from devstack import intrinsics
+from devstack import template as templates
+from devstack.local_parameters import local_parameters
+from devstack.stack import ENDPOINTS
 
 # What leads to a folder or file beside the template, which the copy is not.
 PATHS = ("CodeUri", "ContentUri", "TemplateURL")
@@ -44,3 +47,12 @@ def runtime(template: Path) -> str:
     """What the functions run on, such as `python3.13`."""
     found: str = intrinsics.load(template)["Globals"]["Function"]["Runtime"]
     return found
+
+
+def variable_names(path: Path) -> dict[str, list[str]]:
+    """Which variables each function will have. Their values are known when the servers run, so here any address will do."""
+    nowhere = "http://127.0.0.1:1"
+    local = local_parameters(database_port=5432, public_url=nowhere, post_office_url=nowhere)
+    asked = templates.parameters_of(path)
+    declared = templates.read(path, {name: value for name, value in local.items() if name in asked}, {})
+    return {name: [*function.variables, *ENDPOINTS] for name, function in declared.functions.items()}
