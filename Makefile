@@ -6,13 +6,16 @@ GROUPS := run test build bench lambda
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev test e2e-lambda bench restore-drill lint format validate build deploy clean
+.PHONY: help dev sam-local test e2e-lambda bench restore-drill lint format validate build deploy clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 dev: install-run ## the whole service on this machine (PORT=8080, RESET=1 starts afresh)
 	@exec $(BIN)/python -m devstack
+
+sam-local: install-run install-build ## the same in the containers of sam local, up to a mail; needs Docker (PORT=3000, RESET=1; docs/local-stack.md)
+	@exec $(BIN)/python -m devstack.sam_local
 
 test: install-test ## all tests
 	@$(BIN)/python -m pytest --junitxml=.local/tests.xml

@@ -11,9 +11,10 @@ import boto3
 from botocore.config import Config
 
 from devstack.children import Child
-from devstack.declared import Declared, Secret
+from devstack.declared import Database, Declared, Secret
 from devstack.iam import callers
 from devstack.intrinsics import REGION
+from devstack.reach import LOOPBACK
 from devstack.state import State
 
 SUBSCRIBABLE = "sqs"  # of the protocols, the one that something local listens to
@@ -22,8 +23,9 @@ SUBSCRIBABLE = "sqs"  # of the protocols, the one that something local listens t
 class LocalAws:
     """A server that comes back at the same address, and clients that talk to it."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *, host: str = LOOPBACK) -> None:
         self._state = state
+        self._host = host
         self._child: Child | None = None
         self._created: Declared | None = None
         self.url = ""
@@ -32,7 +34,7 @@ class LocalAws:
         self.stop()
         log = self._state.logs / "aws.log"
         port = self.url.rpartition(":")[2] or "0"
-        arguments = ("--folder", str(self._state.folder / "aws"), "--port", port)
+        arguments = ("--folder", str(self._state.folder / "aws"), "--host", self._host, "--port", port)
         self._child = Child.module("devstack.aws_server", *arguments, log=log, stdout=subprocess.PIPE)
         self.url = self._child.first_line()
 
@@ -91,6 +93,11 @@ class LocalAws:
         except (client.exceptions.ResourceNotFoundException, KeyError):
             return None
         return value
+
+    def database_password(self, database: Database) -> str:
+        """What RDS would have made up for the master user."""
+        login: dict[str, str] = json.loads(self.secret_value(f"rds-{database.name}") or "{}")
+        return login["password"]
 
     def remember_secrets(self, declared: Declared) -> None:
         """Keep what functions have put into secrets, so that it is there again after a restart."""

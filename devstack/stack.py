@@ -1,6 +1,5 @@
 """The whole local cloud: brought up in order, watched over, and taken down without leaving anything behind."""
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -24,17 +23,15 @@ from devstack.pollers import Poller
 from devstack.post_office.ledger import Ledger
 from devstack.postgres import Postgres
 from devstack.providers import Providers
+from devstack.reach import Reach
 from devstack.runtime import CROWDS, Pool
 from devstack.scheduler import Scheduler
 from devstack.state import RefusalError, State
 from devstack.watch import Watched
 
 DRAIN_SECONDS = 5.0
+ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SESV2", "AWS_ENDPOINT_URL_SNS")  # what the SDK in functions reads
 MOST_CONNECTIONS = 100 + sum(CROWDS.values())
-
-
-def _directly(postgres: Postgres) -> tuple[str, int]:
-    return "127.0.0.1", postgres.port
 
 
 class StopRequested(Exception):
@@ -53,9 +50,11 @@ class Stack:
         say: Callable[[str], None],
         template_path: Path | None = None,
         make_pool: Callable[[Function, Mapping[str, str], Path], Pool] = Pool,
-        reach_database: Callable[[Postgres], tuple[str, int]] = _directly,
+        reach_database: Callable[[Postgres], tuple[str, int]] | None = None,
+        reach: Reach | None = None,
     ) -> None:
-        """`make_pool` says how functions run, `reach_database` at which host and port they find Postgres."""
+        """`make_pool` says how functions run, `reach` where they find our servers, `reach_database` at which host and port
+        they find Postgres if not there."""
         self._root = root
         self._path = template_path or root / "template.yaml"
         self._state = state
@@ -63,9 +62,11 @@ class Stack:
         self._say = say
         self._stop_requested = threading.Event()
         self._cleanup = ExitStack()
-        self._postgres = Postgres(state.postgres, settings={"max_connections": str(MOST_CONNECTIONS)})
-        self._aws = LocalAws(state)
-        self._providers = Providers(state)
+        self._reach = reach = reach or Reach()
+        settings = {"max_connections": str(MOST_CONNECTIONS), "listen_addresses": reach.addresses}
+        self._postgres = Postgres(state.postgres, settings=settings, guests=reach.guests)
+        self._aws = LocalAws(state, host=reach.listen)
+        self._providers = Providers(state, host=reach.listen)
         self._make_pool = make_pool
         self._reach_database = reach_database
         self._database_address = ("", 0)
@@ -74,7 +75,7 @@ class Stack:
     def start(self, gateway: Gateway) -> dict[str, str]:
         """Bring everything up behind a gateway that holds the port; returns what dev.json says."""
         self._start_servers()
-        declared = self._create_resources(gateway.url)
+        declared = self._create_resources(self._api_url(gateway))
         check_that_pollers_may_receive(declared)
         self._make_pools(declared)
         self._run_custom_resources(declared)
@@ -85,16 +86,23 @@ class Stack:
 
     def watch(self) -> None:
         """Keep everything running until somebody asks for the end."""
-        servers = (
-            Watched("Postgres", lambda: self._postgres.pid is not None, self._postgres.start),
-            Watched("AWS", lambda: self._aws.is_alive, self._aws.restart),
-            Watched("The post office", lambda: self._providers.is_alive, self._providers.start),
-        )
+        servers = self._watched()
         while not self._stop_requested.wait(1.0):
             for pool in self._pools.values():
                 pool.reap()
             for server in servers:
                 server.revive(self._say)
+
+    def _watched(self) -> tuple[Watched, ...]:
+        return (
+            Watched("Postgres", lambda: self._postgres.pid is not None, self._postgres.start),
+            Watched("AWS", lambda: self._aws.is_alive, self._aws.restart),
+            Watched("The post office", lambda: self._providers.is_alive, self._providers.start),
+        )
+
+    @property
+    def is_asked_to_stop(self) -> bool:
+        return self._stop_requested.is_set()
 
     def request_stop(self) -> None:
         self._stop_requested.set()
@@ -114,7 +122,10 @@ class Stack:
             starting = both.submit(database.start, self._postgres, self._state), both.submit(self._aws.start)
         for each in starting:
             each.result()
-        self._database_address = self._reach_database(self._postgres)
+        if self._reach_database:
+            self._database_address = self._reach_database(self._postgres)
+        else:
+            self._database_address = (self._reach.seen_as, self._postgres.port)
         self._give_up_if_asked()
 
     def _create_resources(self, public_url: str) -> Declared:
@@ -132,22 +143,22 @@ class Stack:
         return final
 
     def _read(self, known: Mapping[tuple[str, str], str], public_url: str) -> Declared:
-        local = local_parameters(
-            database_port=self._database_address[1], public_url=public_url, post_office_url=self._providers.url
-        )
+        post_office = self._reach.seen(self._providers.url)
+        port = self._database_address[1]
+        local = local_parameters(database_port=port, public_url=public_url, post_office_url=post_office)
         asked = template.parameters_of(self._path)
         parameters = {name: value for name, value in local.items() if name in asked} | dict(self._parameters)
-        return template.read(self._path, parameters, known, endpoint=self._aws.url)
+        return template.read(self._path, parameters, known, endpoint=self._reach.seen(self._aws.url))
 
     def _make_pools(self, declared: Declared) -> None:
-        variables = {
-            "AWS_ENDPOINT_URL": self._aws.url,
-            "AWS_ENDPOINT_URL_SESV2": self._providers.url,
-            "AWS_ENDPOINT_URL_SNS": self._providers.url,
-        }
+        urls = (self._aws.url, self._providers.url, self._providers.url)
+        variables = dict(zip(ENDPOINTS, map(self._reach.seen, urls), strict=True))
         for name, function in declared.functions.items():
-            self._pools[name] = self._make_pool(function, variables, self._state.logs / f"{name}.log")
+            self._pools[name] = self._make_pool(function, variables, self._log_of(name))
         self._cleanup.callback(self._close_pools)
+
+    def _log_of(self, function: str) -> Path:
+        return self._state.logs / f"{function}.log"
 
     def _close_pools(self) -> None:
         for pool in self._pools.values():
@@ -155,8 +166,8 @@ class Stack:
 
     def _run_custom_resources(self, declared: Declared) -> None:
         for each in declared.databases:
-            login = json.loads(self._aws.secret_value(f"rds-{each.name}") or "{}")
-            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner, login["password"])
+            password = self._aws.database_password(each)
+            database.create(self._postgres, _migration(declared).variables["DATABASE_NAME"], each.owner, password)
         for resource in declared.custom_resources:
             self._say(f"{resource.name} ({resource.function})")
             event = {"RequestType": "Create", "ResponseURL": None, "ResourceProperties": resource.properties}
@@ -164,7 +175,7 @@ class Stack:
             if outcome.error:
                 raise RefusalError(
                     f"{resource.name} failed: {outcome.error['errorType']}: {outcome.error['errorMessage']}\n"
-                    f"Its log: {self._state.logs / resource.function}.log"
+                    f"Its log: {self._log_of(resource.function)}"
                 )
 
     def _patiently_invoke(self, function: str, event: Any) -> Outcome:
@@ -184,7 +195,7 @@ class Stack:
         dsn = self._postgres.dsn(migration.variables["DATABASE_NAME"])
         keys = AccessKeys(self._root / "layers" / "shared", dsn, migration.variables["DEFAULT_TENANT_ID"], self._state)
         return {
-            "base_url": gateway.url,
+            "base_url": self._api_url(gateway),
             "api_key": keys.developer(),
             "admin_key": keys.administrator(self._aws.secret_value(migration.variables["ADMIN_KEY_SECRET_ARN"])),
             "database_url": dsn,
@@ -194,14 +205,15 @@ class Stack:
 
     def _open(self, declared: Declared, gateway: Gateway, admin_key: str) -> None:
         self._give_up_if_asked()
-        gateway.routes, gateway.cors = declared.routes, declared.cors
-        gateway.invoke = self._answer
+        self._route(declared, gateway)
+        url = self._api_url(gateway)
         gateway.local_pages = LocalPages(
-            gateway.url,
+            url,
             declared,
             letters=Ledger(self._state.ledger).rows,
             depths=lambda: self._aws.depths(declared),
-            people=People(gateway.url, admin_key),
+            people=People(url, admin_key),
+            elsewhere="" if url == gateway.url else url,
         )
         pollers = [self._poller(source) for source in declared.queue_sources]
         scheduler = Scheduler(declared.schedules, self._invoke)
@@ -210,6 +222,14 @@ class Stack:
         for poller in pollers:
             poller.start()
         scheduler.start()
+
+    def _api_url(self, gateway: Gateway) -> str:
+        """Where the API answers."""
+        return gateway.url
+
+    def _route(self, declared: Declared, gateway: Gateway) -> None:
+        gateway.routes, gateway.cors = declared.routes, declared.cors
+        gateway.invoke = self._answer
 
     def _poller(self, source: QueueSource) -> Poller:
         pool = self._pools[source.function]

@@ -18,7 +18,7 @@ SILENT = {"drop": Silence.DROP, "accept_then_drop": Silence.DROP, "accept_then_h
 
 
 class PostOffice:
-    """SES, SNS, SendGrid, Twilio and FCM on a loopback port.
+    """SES, SNS, SendGrid, Twilio and FCM on a local port.
 
     `events` is called with SES's events, from a thread of its own. `on_request` is called with the channel of every
     request ("email", "sms", "push", or "endpoint" when a device is registered and "token" when FCM is logged in to)
@@ -29,6 +29,7 @@ class PostOffice:
         self,
         ledger: Path,
         *,
+        host: str = "127.0.0.1",
         port: int = 0,
         events: Callable[[Event], None] | None = None,
         on_request: Callable[[str], None] | None = None,
@@ -39,12 +40,13 @@ class PostOffice:
         self._ledger = Ledger(ledger)
         self._on_request = on_request
         self._rules = rules or Rules()
+        self._host = host
         self._port = port
         self._server: Server | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://{self._host}:{self._port}"
 
     def ledger(self) -> list[dict[str, Any]]:
         """Everything accepted, oldest first; also when stopped."""
@@ -62,7 +64,7 @@ class PostOffice:
         self.faults.clear()
 
     def start(self) -> None:
-        self._server = Server(self._port, self.answer)
+        self._server = Server(self._port, self.answer, self._host)
         self._port = self._server.server_port  # the same one after a restart
         self.events.start()
         self._server.start()

@@ -19,11 +19,11 @@ class Server(ThreadingHTTPServer):
 
     request_queue_size = 128
 
-    def __init__(self, port: int, answer: Answer) -> None:
+    def __init__(self, port: int, answer: Answer, host: str = "127.0.0.1") -> None:
         self.answer = answer
         self.open: dict[socket.socket, threading.Thread] = {}
         self._serving: threading.Thread | None = None
-        super().__init__(("127.0.0.1", port), Handler)
+        super().__init__((host, port), Handler)
 
     def server_bind(self) -> None:
         # Not HTTPServer's: it looks the host's name up, which takes seconds where there is no name service.

@@ -1,6 +1,7 @@
 """The embedded Postgres starts, stops, recovers, and never shares its folder."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -169,3 +170,37 @@ def test_a_folder_only_root_can_enter_still_holds_a_server_that_does_not_run_as_
         assert Path(f"/proc/{other.pid}").stat().st_uid != 0
         assert cluster(other).is_symlink()
         assert ask(other, "SELECT 1") == 1
+
+
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no second loopback address to come from")
+def test_guests_come_in_by_their_password_alone_and_whoever_is_on_loopback_without(tmp_path: Path) -> None:
+    settings = {"listen_addresses": "127.0.0.1,::1"}
+    with Postgres(tmp_path / "postgres", settings=settings, guests="::1/128") as server:
+        remember(server, "at home")
+        with psycopg.connect(server.dsn()) as conn:
+            conn.execute("CREATE ROLE guest LOGIN PASSWORD 'welcome'")
+        door = f"host=::1 port={server.port} dbname=postgres"
+
+        with psycopg.connect(f"{door} user=guest password=welcome") as conn:
+            assert conn.execute("SELECT current_user").fetchone() == ("guest",)
+        for login in ("user=guest password=wrong", "user=guest", "user=postgres"):
+            with pytest.raises(psycopg.OperationalError, match="password"):
+                psycopg.connect(f"{door} {login}")
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no second loopback address to come from")
+def test_a_stranger_who_is_no_guest_is_not_even_asked_for_a_password(tmp_path: Path) -> None:
+    settings = {"listen_addresses": "127.0.0.1,::1"}
+    with (
+        Postgres(tmp_path / "postgres", settings=settings, guests="192.0.2.0/24") as server,
+        pytest.raises(psycopg.OperationalError, match=r"no pg_hba\.conf entry"),
+    ):
+        psycopg.connect(f"host=::1 port={server.port} dbname=postgres user=postgres")

@@ -1,0 +1,1 @@
+"""The service in SAM's own containers: `make sam-local`, for whoever has Docker."""
