@@ -116,9 +116,11 @@ def _waiting(url: str) -> None:
     migrate.migrate(url, Path(os.environ["SLIM"]))
 
 
+@pytest.mark.parametrize(("next_one", "applied"), [("the same again", ["0002.two"]), ("the one before it", [])])
 def test_a_run_that_is_killed_in_the_middle_of_a_migration_does_not_block_the_next(
-    blank: Callable[[], str], slim: Path, monkeypatch: pytest.MonkeyPatch
+    blank: Callable[[], str], slim: Path, monkeypatch: pytest.MonkeyPatch, next_one: str, applied: list[str]
 ) -> None:
+    """Whether it is deployed again or CloudFormation rolls back, which runs the migrations of the release before."""
     url = blank()
     second = slim / "0002.two.sql"
     monkeypatch.setenv("SLIM", str(slim))
@@ -131,9 +133,22 @@ def test_a_run_that_is_killed_in_the_middle_of_a_migration_does_not_block_the_ne
     assert run.pid
     os.kill(run.pid, signal.SIGKILL)
     run.join(60)
-    second.write_text("-- depends: 0001.one\nCREATE TABLE two (id int);\n")
+    if next_one == "the same again":
+        second.write_text("-- depends: 0001.one\nCREATE TABLE two (id int);\n")
+    else:
+        second.unlink()
+        second.with_suffix(".rollback.sql").unlink()
 
-    assert migrate.migrate(url, slim) == ["0002.two"]
+    assert migrate.migrate(url, slim) == applied
+
+
+def test_the_release_before_finds_nothing_to_do_in_a_newer_schema(blank: Callable[[], str], slim: Path) -> None:
+    url = blank()
+    migrate.migrate(url, slim)
+    (slim / "0002.two.sql").unlink()
+    (slim / "0002.two.rollback.sql").unlink()
+
+    assert migrate.migrate(url, slim) == []
 
 
 class Killed(BaseException):

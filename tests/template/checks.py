@@ -7,6 +7,7 @@ from types import ModuleType
 from tests.template import (
     checks_of_access,
     checks_of_data,
+    checks_of_deployment,
     checks_of_functions,
     checks_of_network,
     checks_of_pages,
@@ -30,6 +31,7 @@ def _checks_in(module: ModuleType) -> list[Check]:
 _MODULES = (
     *(checks_of_functions, checks_of_queues, checks_of_access, checks_of_data),
     *(checks_of_network, checks_of_pages, checks_of_watching),
+    checks_of_deployment,
 )
 ON_SAM: tuple[Check, ...] = (checks_of_watching.handlers_exist, checks_of_watching.layers_are_built_for_their_functions)
 ON_TRANSLATED: tuple[Check, ...] = tuple(check for module in _MODULES for check in _checks_in(module) if check not in ON_SAM)

@@ -7,9 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from tests.template import checks, reading
-from tests.template.faults import ON_SAM, ON_TRANSLATED, Fault
+from tests.template import checks, faults, faults_of_deployment, reading
+from tests.template.faults import ON_SAM, Fault
 from tests.template.reading import Template
+
+ON_TRANSLATED = (*faults.ON_TRANSLATED, *faults_of_deployment.ON_TRANSLATED)
 
 
 def _step_into(node: Any, step: str | int) -> Any:

@@ -23,7 +23,7 @@ def connect(config: Settings) -> Connection[Any]:
     """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
     conn = BoundedConnection.connect(
         config.tocsin_database_url or "",
-        **({} if config.tocsin_database_url else _address(config)),
+        **({} if config.tocsin_database_url else address(config, config.database_secret_arn)),
         connect_timeout=3,
         tcp_user_timeout=5000,  # milliseconds until packets that nobody acknowledges end the connection
         application_name="tocsin",
@@ -32,6 +32,20 @@ def connect(config: Settings) -> Connection[Any]:
     )
     notices.listen(conn)
     return conn
+
+
+def address(config: Settings, secret_arn: str) -> dict[str, Any]:
+    """Where the database is, and how to come in as the role that this secret is of."""
+    username, password = _read_secret(secret_arn)
+    return {
+        "host": config.database_host,
+        "port": config.database_port,
+        "dbname": config.database_name,
+        "user": username,
+        "password": password,
+        "sslmode": config.database_sslmode,
+        "sslrootcert": str(RDS_CERTIFICATES) if config.database_sslmode.startswith("verify-") else None,
+    }
 
 
 def connect_in_time(config: Settings) -> Connection[Any]:
@@ -67,19 +81,6 @@ def _offer(made: Future[Connection[Any]], config: Settings) -> None:
         made.set_result(conn)
     except InvalidStateError:
         conn.close()
-
-
-def _address(config: Settings) -> dict[str, Any]:
-    username, password = _read_secret(config.database_secret_arn)
-    return {
-        "host": config.database_host,
-        "port": config.database_port,
-        "dbname": config.database_name,
-        "user": username,
-        "password": password,
-        "sslmode": config.database_sslmode,
-        "sslrootcert": str(RDS_CERTIFICATES) if config.database_sslmode == "verify-full" else None,
-    }
 
 
 def _read_secret(arn: str) -> tuple[str, str]:

@@ -57,8 +57,13 @@ def end_with_the_client(conn: Connection[Any]) -> None:
 
 def give_up_locks_soon(conn: Connection[Any]) -> None:
     """In this transaction: wait for a lock for less long than intake does (setup/roles.sql), which would wait behind us. What a
-    statement does once it has its locks may take its time."""
+    statement does once it has its locks may take its time, up to the deadline (`end_statements_after`)."""
     conn.execute("SELECT set_config('lock_timeout', '500ms', true), set_config('statement_timeout', '0', true)")
+
+
+def end_statements_after(conn: Connection[Any], seconds: float) -> None:
+    """From here on in this session, over what its role or its transaction says."""
+    conn.execute("SELECT set_config('statement_timeout', %s, false)", [f"{max(1, round(seconds * 1000))}ms"])
 
 
 def unfinished_indexes(conn: Connection[Any]) -> list[str]:
