@@ -8,6 +8,19 @@ LOG_GROUP = "AWS::Logs::LogGroup"
 # Of the kinds that we keep: the property that would give one a name of its own.
 NAMED_BY = {LOG_GROUP: "LogGroupName", "AWS::S3::Bucket": "BucketName", "AWS::KMS::Key": None}
 
+# What RDS cannot change: CloudFormation would make another, empty database and leave the first in a snapshot.
+REPLACES = ("DBName", "Port", "MasterUsername", "Engine", "StorageEncrypted", "KmsKeyId", "DBSubnetGroupName")
+
+
+def no_parameter_replaces_the_database(sam: Template) -> list[str]:
+    """Reads the SAM template, because in a settled one parameters are filled in."""
+    return [
+        f"{name}: {setting}"
+        for name, each in of_type(sam, "AWS::RDS::DBInstance").items()
+        for setting in REPLACES
+        if set(re.findall(r"'Ref': '(\w+)'", str(each.get(setting)))) & set(sam["Parameters"])
+    ]
+
 
 def what_is_kept_has_no_fixed_name(template: Template) -> list[str]:
     """It would be in the way when the stack is made again, in the same place and with the same name."""

@@ -16,3 +16,15 @@ ON_TRANSLATED: tuple[Fault, ...] = (
     Fault(deployment.keys_of_logs_admit_every_log, (*_LOG_KEY, _ADMITTED, 1)),
     Fault(deployment.keys_of_logs_admit_every_log, (*_LOG_KEY, _ADMITTED, 0)),
 )
+ON_SAM: tuple[Fault, ...] = (
+    Fault(
+        deployment.no_parameter_replaces_the_database,
+        ("Resources", "Database", "Properties", "DBName"),
+        {"Ref": "DatabaseName"},
+    ),
+    Fault(
+        deployment.no_parameter_replaces_the_database,
+        ("Resources", "Database", "Properties", "Port"),
+        {"Fn::If": ["IsProduction", 5432, {"Ref": "DatabasePort"}]},
+    ),
+)

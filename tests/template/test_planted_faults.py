@@ -8,10 +8,11 @@ from typing import Any, cast
 import pytest
 
 from tests.template import checks, faults, faults_of_deployment, reading
-from tests.template.faults import ON_SAM, Fault
+from tests.template.faults import Fault
 from tests.template.reading import Template
 
 ON_TRANSLATED = (*faults.ON_TRANSLATED, *faults_of_deployment.ON_TRANSLATED)
+ON_SAM = (*faults.ON_SAM, *faults_of_deployment.ON_SAM)
 
 
 def _step_into(node: Any, step: str | int) -> Any:

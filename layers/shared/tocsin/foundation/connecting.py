@@ -17,6 +17,7 @@ from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.foundation.settings import Settings
 
 RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
+OWN_CERTIFICATES = Path(__file__).with_name("own-certificates.pem")  # there where whoever deploys has put it
 
 
 def connect(config: Settings) -> Connection[Any]:
@@ -37,6 +38,7 @@ def connect(config: Settings) -> Connection[Any]:
 def address(config: Settings, secret_arn: str) -> dict[str, Any]:
     """Where the database is, and how to come in as the role that this secret is of."""
     username, password = _read_secret(secret_arn)
+    authorities = OWN_CERTIFICATES if config.database_certificates == "own" else RDS_CERTIFICATES
     return {
         "host": config.database_host,
         "port": config.database_port,
@@ -44,7 +46,7 @@ def address(config: Settings, secret_arn: str) -> dict[str, Any]:
         "user": username,
         "password": password,
         "sslmode": config.database_sslmode,
-        "sslrootcert": str(RDS_CERTIFICATES) if config.database_sslmode.startswith("verify-") else None,
+        "sslrootcert": str(authorities) if config.database_sslmode.startswith("verify-") else None,
     }
 
 
