@@ -28,6 +28,14 @@ def what_is_kept_has_no_fixed_name(template: Template) -> list[str]:
     return [name for name, each in kept.items() if NAMED_BY[each["Type"]] in each["Properties"]]
 
 
+def functions_log_from_the_level_that_is_asked_for(template: Template) -> list[str]:
+    """Lambda's own level wins over the logger's. It takes lines without a level for INFO, and those of our metrics have none."""
+    functions = of_type(template, "AWS::Lambda::Function").items()
+    asked = {name: each["Environment"]["Variables"]["LOG_LEVEL"] for name, each in functions}
+    levels = {name: each.get("LoggingConfig", {}).get("ApplicationLogLevel") for name, each in functions}
+    return [name for name, level in levels.items() if level != asked[name] or level not in {"DEBUG", "INFO"}]
+
+
 def why_a_migration_failed_outlives_the_rollback(template: Template) -> list[str]:
     group = str(named(of_type(template, "AWS::Lambda::Function")["MigrateFunction"]["LoggingConfig"]["LogGroup"]))
     return [] if template["Resources"][group].get("DeletionPolicy") == "Retain" else [group]

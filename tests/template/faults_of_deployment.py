@@ -12,6 +12,17 @@ ON_TRANSLATED: tuple[Fault, ...] = (
         ("Resources", "MigrateLogs", "Properties"),
         lambda there: {**there, "LogGroupName": "/tocsin/migrate"},
     ),
+    Fault(
+        deployment.functions_log_from_the_level_that_is_asked_for,
+        ("Resources", "LiveFunction", "Properties", "LoggingConfig", "ApplicationLogLevel"),
+        "INFO",
+        {"LogLevel": "DEBUG"},
+    ),
+    Fault(deployment.functions_log_from_the_level_that_is_asked_for, ("Parameters", "LogLevel", "Default"), "ERROR"),
+    Fault(
+        deployment.functions_log_from_the_level_that_is_asked_for,
+        ("Resources", "MigrateFunction", "Properties", "LoggingConfig", "ApplicationLogLevel"),
+    ),
     Fault(deployment.why_a_migration_failed_outlives_the_rollback, ("Resources", "MigrateLogs", "DeletionPolicy")),
     Fault(deployment.keys_of_logs_admit_every_log, (*_LOG_KEY, _ADMITTED, 1)),
     Fault(deployment.keys_of_logs_admit_every_log, (*_LOG_KEY, _ADMITTED, 0)),
