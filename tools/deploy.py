@@ -66,7 +66,7 @@ def read(asked: Mapping[str, str], configuration: dict[str, Any]) -> Deployment:
 
 def reserved(template: dict[str, Any], parameters: Mapping[str, str]) -> int:
     """How many concurrent executions the functions of the template reserve."""
-    if parameters.get("ReserveConcurrency") == "false":
+    if _parameter("ReserveConcurrency", template, parameters) != "true":
         return 0
     given = [each.get("Properties", {}).get("ReservedConcurrentExecutions") for each in template["Resources"].values()]
     values = [each["Fn::If"][1] if isinstance(each, dict) and "Fn::If" in each else each for each in given if each]

@@ -19,6 +19,7 @@ from devstack.postgres import Postgres
 from tests.frozen import frozen
 from tocsin.foundation import deadlines
 from tocsin.foundation.deadlines import Unanswered
+from tocsin.store import migrations
 from tocsin.upkeep import migrate
 from tocsin.upkeep.migrate import MigrationUnderWay
 
@@ -149,6 +150,23 @@ def test_the_release_before_finds_nothing_to_do_in_a_newer_schema(blank: Callabl
     (slim / "0002.two.rollback.sql").unlink()
 
     assert migrate.migrate(url, slim) == []
+
+
+def test_a_migration_says_in_its_name_since_when_code_can_live_with_it(blank: Callable[[], str], slim: Path) -> None:
+    url = blank()
+    (slim / "0003.less.since-0002.sql").write_text("-- depends: 0002.two\nDROP TABLE one;\n")
+    (slim / "0003.less.since-0002.rollback.sql").write_text("CREATE TABLE one (id int);\n")
+
+    migrate.migrate(url, slim)
+    with psycopg.connect(url) as conn:
+        marked = migrations.schema(conn)
+    undone = migrate.roll_back(url, slim, count=1)
+    with psycopg.connect(url) as conn:
+        free = migrations.schema(conn)
+
+    assert (marked.latest, marked.serves_since) == ("0003.less.since-0002", "0002")
+    assert undone == ["0003.less.since-0002"]
+    assert (free.latest, free.serves_since) == ("0002.two", None)
 
 
 class Killed(BaseException):

@@ -221,9 +221,9 @@ def test_the_sandbox_of_ses_is_noted() -> None:
 
 def test_what_the_functions_reserve_is_what_the_template_says() -> None:
     # docs/deploying.md: 40 + 15 + 20 + 20 + 16 + 5 + 4 and 27 for the functions with fixed ones
-    assert deploy.reserved(TEMPLATE, {}) == 147
-    assert deploy.reserved(TEMPLATE, {"IntakeConcurrency": "50"}) == 157
-    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "false"}) == 0
+    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "true"}) == 147
+    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "true", "IntakeConcurrency": "50"}) == 157
+    assert deploy.reserved(TEMPLATE, {}) == 0
 
 
 class ProductionSes:

@@ -17,6 +17,9 @@ from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.foundation.settings import Settings
 
 RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
+# Seconds until the server ends a connection that nobody uses: a function that has new code leaves its old environments frozen,
+# each with one. More than database._STALE_AFTER, so that whoever may find theirs gone looks first.
+IDLE_SECONDS = 300
 OWN_CERTIFICATES = Path(__file__).with_name("own-certificates.pem")  # there where whoever deploys has put it
 
 
@@ -46,6 +49,8 @@ def address(config: Settings, secret_arn: str) -> dict[str, Any]:
         "user": username,
         "password": password,
         "sslmode": config.database_sslmode,
+        # Behind the proxy the connection is not ours to end, and an option would pin it.
+        "options": f"-c idle_session_timeout={IDLE_SECONDS}s" if config.database_prepared else None,
         "sslrootcert": str(authorities) if config.database_sslmode.startswith("verify-") else None,
     }
 

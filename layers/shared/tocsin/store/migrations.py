@@ -13,13 +13,24 @@ _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks
 class Schema:
     latest: str | None
     has_expected: bool
+    serves_since: str | None = None  # the number of the migration that code must know to live with this schema; None: any code
+
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether this code is too old for the schema."""
+        return self.serves_since is not None and EXPECTED.partition(".")[0] < self.serves_since
 
 
 def schema(conn: Connection[Any]) -> Schema:
-    """How far the database is. Each migration depends on the one before, so whoever has the expected one has them all; newer ones
-    suit this code too, because a release only adds and a later one removes."""
+    """How far the database is. Each migration depends on the one before, so whoever has the expected one has them all. Newer ones
+    suit this code too, because a release only adds and a later one removes; one that does not says so in its name: what is called
+    `0042.less.since-0040` leaves code behind that does not know 0040."""
     row = conn.execute(
-        "SELECT max(migration_id), COALESCE(bool_or(migration_id = %s), false) FROM _yoyo_migration", [EXPECTED]
+        r"""
+        SELECT max(migration_id), COALESCE(bool_or(migration_id = %s), false), max(substring(migration_id FROM '\.since-(\w+)$'))
+        FROM _yoyo_migration
+        """,
+        [EXPECTED],
     ).fetchone()
     return Schema(*row) if row else Schema(None, False)
 
