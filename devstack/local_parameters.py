@@ -18,6 +18,7 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "DatabasePort": str(database_port),
         "ApnsApplicationArn": f"{applications}/APNS/tocsin-local",
         "FcmApplicationArn": f"{applications}/GCM/tocsin-local",
+        "ReserveConcurrency": "true",
         "IntakeConcurrency": "4",
         "InboxConcurrency": "4",
         "LiveConcurrency": "8",

@@ -16,9 +16,10 @@ from typing import Any
 
 from samtranslator.yaml_helper import yaml_parse
 
-from tools import deploy_checks, find_python
+from tools import deploy_checks, find_python, template_rules
 
 RUNTIME = "3.13"
+OWN_CERTIFICATES = Path("layers/shared/tocsin/foundation/own-certificates.pem")
 HELP = """
   make deploy EMAIL_FROM=notify@example.com             the sender of every email; SES must have verified it
   make deploy EMAIL_FROM=notify@example.com ENV=prod    the other environment of samconfig.toml
@@ -65,7 +66,7 @@ def read(asked: Mapping[str, str], configuration: dict[str, Any]) -> Deployment:
 
 def reserved(template: dict[str, Any], parameters: Mapping[str, str]) -> int:
     """How many concurrent executions the functions of the template reserve."""
-    if parameters.get("ReserveConcurrency") == "false":
+    if _parameter("ReserveConcurrency", template, parameters) != "true":
         return 0
     given = [each.get("Properties", {}).get("ReservedConcurrentExecutions") for each in template["Resources"].values()]
     values = [each["Fn::If"][1] if isinstance(each, dict) and "Fn::If" in each else each for each in given if each]
@@ -93,6 +94,10 @@ def obstacles(deployment: Deployment, declared: dict[str, Any], *, can_answer: b
         found.append(
             f"Python {RUNTIME}, the functions' runtime, is not here, and the build needs it. Put python{RUNTIME} on the PATH."
         )
+    if deployment.parameters.get("DatabaseCertificates") == "own" and not OWN_CERTIFICATES.exists():
+        found.append(
+            f"DatabaseCertificates=own, and there is no {OWN_CERTIFICATES}. docs/deploying.md says what belongs into it."
+        )
     if not deployment.is_confirmed and not can_answer:
         found.append(f"{deployment.environment} asks before it acts, and nobody can answer here. Say YES=1 to go on without.")
     return [each for each in found if each]
@@ -103,6 +108,8 @@ def check(deployment: Deployment, template: dict[str, Any]) -> int:
     wrong = obstacles(deployment, template["Parameters"], can_answer=sys.stdin.isatty())
     reservations = 0 if wrong else reserved(template, deployment.parameters)
     aws = deploy_checks.look(deployment.stack, deployment.region, deployment.parameters, reserved=reservations)
+    if aws.is_new and aws.region and not wrong:  # a stack that is there keeps parameters that we do not know
+        wrong = template_rules.refusals(template, aws.region, deployment.parameters)
     if wrong or aws.obstacles:
         return _refuse(*wrong, *aws.obstacles)
     print("\n".join([f"Deploying {deployment.stack} to {aws.place}.", *(f"Note: {each}" for each in aws.notes)]), flush=True)

@@ -17,6 +17,8 @@ class Findings:
     """Obstacles end the deployment before it begins; notes are printed and may wait."""
 
     place: str = ""
+    region: str | None = None
+    is_new: bool = True  # whether this is the stack's first deployment, as far as anybody knows
     obstacles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -29,11 +31,11 @@ def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reser
         credentials = session.get_credentials()
     except BotoCoreError as error:  # such as a profile that does not exist
         return Findings(obstacles=[f"{error}."])
+    findings.region = session.region_name
     if session.region_name is None:
         findings.obstacles.append("There is no region. Say REGION=us-east-1, or set AWS_REGION.")
     if credentials is None:
         findings.obstacles.append("There are no AWS credentials. Log in (`aws sso login`, `aws configure`), or say PROFILE=….")
-    is_new = True
     if not findings.obstacles:
         try:
             account = _client(session, "sts").get_caller_identity()["Account"]
@@ -42,11 +44,11 @@ def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reser
                 obstacles=[f"AWS does not say whose credentials these are: {error}", *_missing_sender(parameters, is_new=True)]
             )
         findings.place = f"{session.region_name}, account {account}"
-        is_new = _look_at_stack(_client(session, "cloudformation"), stack, findings)
+        findings.is_new = _look_at_stack(_client(session, "cloudformation"), stack, findings)
         look_at_mail(_client(session, "sesv2"), parameters.get("EmailFrom"), findings)
-        if is_new and reserved:
+        if findings.is_new and reserved:
             look_at_concurrency(_client(session, "lambda"), reserved, findings)
-    findings.obstacles[:0] = _missing_sender(parameters, is_new=is_new)
+    findings.obstacles[:0] = _missing_sender(parameters, is_new=findings.is_new)
     return findings
 
 

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection
+from psycopg.conninfo import make_conninfo
 
-from tocsin.foundation import aws, deadlines, secrets
-from tocsin.foundation.connecting import RDS_CERTIFICATES
+from tocsin.foundation import aws, connecting, deadlines, secrets
 from tocsin.foundation.settings import settings
-from tocsin.upkeep import after_restore, bootstrap, migrate
+from tocsin.upkeep import after_restore, bootstrap, migrate, migration_failures
 
 log = Logger()
 
@@ -30,7 +29,8 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         log.exception("migration failed")
         if not event.get("ResponseURL"):
             raise
-        return _answer(event, "FAILED", {}, reason=f"{type(error).__name__}; see log stream {context.log_stream_name}")
+        log_is_at = f"log group {context.log_group_name}, stream {context.log_stream_name}"
+        return _answer(event, "FAILED", {}, reason=f"{migration_failures.in_one_line(error)}; see {log_is_at}")
     return _answer(event, "SUCCESS", data) if event.get("ResponseURL") else data
 
 
@@ -70,11 +70,7 @@ def _make_first_key(conn: Connection[Any]) -> None:
 
 def _admin_url() -> str:
     config = settings()
-    secret, sslmode = _secret(config.database_admin_secret_arn), config.database_sslmode
-    options = {"sslmode": sslmode} | ({"sslrootcert": str(RDS_CERTIFICATES)} if sslmode == "verify-full" else {})
-    user, password = quote(secret["username"], safe=""), quote(secret["password"], safe="")
-    place = f"{config.database_host}:{config.database_port}/{config.database_name}"
-    return f"postgresql://{user}:{password}@{place}?{urlencode(options)}"
+    return make_conninfo(**connecting.address(config, config.database_admin_secret_arn))
 
 
 def _secret(arn: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.functions.cloud_formation import cloud_formation, installation
 from tests.functions.doors import Api, module_of
 from tests.functions.operations import Stage
 from tests.functions.readers import Reader
@@ -15,6 +16,8 @@ from tests.work_queue import WorkQueue
 from tests.world import World
 from tocsin.access.key_format import SCOPES
 from tocsin.foundation import aws, database, secrets, settings
+
+__all__ = ["cloud_formation", "installation"]  # fixtures of the deployment's door
 
 
 @pytest.fixture

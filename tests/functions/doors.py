@@ -119,6 +119,7 @@ class Context:
     """What Lambda tells a function about its invocation."""
 
     remaining: int = 30_000
+    log_group_name: str = "group"
     log_stream_name: str = "stream"
     aws_request_id: str = "invocation"
 

@@ -2,83 +2,21 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from devstack.postgres import Postgres
+from tests.functions.cloud_formation import CREATE, MIGRATIONS, ROLES, CloudFormation, request
 from tests.functions.doors import Context, handler_of
-from tests.work_queue import WorkQueue
 from tests.world import TENANT
 from tocsin.access import key_format
 from tocsin.foundation import aws
 from tocsin.foundation.settings import settings
 from tocsin.upkeep import migrate
-
-MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
-ROLES = ("app", "worker", "retention")
-CREATE = {"RequestType": "Create", "ResponseURL": None}
-
-
-@pytest.fixture
-def installation(server: Postgres, work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An empty database and the secrets that the template makes; yields the database's name."""
-    with psycopg.connect(server.dsn(), autocommit=True) as conn:
-        conn.execute("CREATE DATABASE installation")
-    secrets = aws.client("secretsmanager")
-    admin = secrets.create_secret(Name="master", SecretString=json.dumps({"username": "postgres", "password": "x"}))
-    monkeypatch.setenv("DATABASE_ADMIN_SECRET_ARN", admin["ARN"])
-    for role in ROLES:
-        value = {"username": f"tocsin_{role}", "password": f"it's {role}'s own"}
-        made = secrets.create_secret(Name=role, SecretString=json.dumps(value))
-        monkeypatch.setenv(f"{role.upper()}_SECRET_ARN", made["ARN"])
-    first_key = secrets.create_secret(Name="first-key", SecretString="to be made")
-    environment = {
-        "ADMIN_KEY_SECRET_ARN": first_key["ARN"],
-        "DATABASE_HOST": "127.0.0.1",
-        "DATABASE_PORT": str(server.port),
-        "DATABASE_NAME": "installation",
-        "DATABASE_SSLMODE": "disable",
-        "DEFAULT_TENANT_ID": str(TENANT),
-        "MIGRATIONS_FOLDER": str(MIGRATIONS),
-    }
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    settings.cache_clear()
-    yield "installation"
-    settings.cache_clear()
-    with psycopg.connect(server.dsn(), autocommit=True) as conn:
-        conn.execute("DROP DATABASE installation WITH (FORCE)")
-        for role in ROLES:
-            conn.execute(f"ALTER ROLE tocsin_{role} PASSWORD NULL")  # type: ignore[call-overload]
-
-
-@pytest.fixture
-def cloud_formation() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The URL CloudFormation waits at, and what was put there."""
-    answers: list[dict[str, Any]] = []
-
-    class Waiting(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            """Quietly."""
-
-    http = HTTPServer(("127.0.0.1", 0), Waiting)
-    thread = threading.Thread(target=http.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{http.server_port}/answer", answers
-    http.shutdown()
-    thread.join()
-    http.server_close()
 
 
 def _first_key() -> str:
@@ -149,22 +87,11 @@ def test_the_key_is_neither_in_the_answer_nor_in_the_log(
     assert "own" not in told
 
 
-def _request(url: str, kind: str = "Create") -> dict[str, Any]:
-    return {
-        "RequestType": kind,
-        "ResponseURL": url,
-        "StackId": "stack",
-        "RequestId": "request",
-        "LogicalResourceId": "Migration",
-    }
+def test_cloudformation_is_told_of_success(installation: str, cloud_formation: CloudFormation) -> None:
 
+    handler_of("migrate")(request(cloud_formation.url), Context(600_000))
 
-def test_cloudformation_is_told_of_success(installation: str, cloud_formation: tuple[str, list[dict[str, Any]]]) -> None:
-    url, answers = cloud_formation
-
-    handler_of("migrate")(_request(url), Context(600_000))
-
-    (told,) = answers
+    (told,) = cloud_formation.answers
     assert (told["Status"], told["StackId"], told["RequestId"], told["LogicalResourceId"]) == (
         "SUCCESS",
         "stack",
@@ -175,29 +102,25 @@ def test_cloudformation_is_told_of_success(installation: str, cloud_formation: t
 
 
 def test_cloudformation_is_told_of_failure_without_a_secret(
-    installation: str, cloud_formation: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+    installation: str, cloud_formation: CloudFormation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, answers = cloud_formation
     monkeypatch.setenv("DATABASE_PORT", "1")
     settings.cache_clear()
 
-    handler_of("migrate")(_request(url), Context(600_000))
+    handler_of("migrate")(request(cloud_formation.url), Context(600_000))
 
-    (told,) = answers
+    (told,) = cloud_formation.answers
     assert told["Status"] == "FAILED"
     assert "stream" in told["Reason"]
     assert "password" not in json.dumps(told)
 
 
-def test_taking_the_stack_down_keeps_the_data(
-    server: Postgres, installation: str, cloud_formation: tuple[str, list[dict[str, Any]]]
-) -> None:
-    url, answers = cloud_formation
+def test_taking_the_stack_down_keeps_the_data(server: Postgres, installation: str, cloud_formation: CloudFormation) -> None:
     handler_of("migrate")(CREATE, Context(600_000))
 
-    handler_of("migrate")(_request(url, "Delete"), Context(600_000))
+    handler_of("migrate")(request(cloud_formation.url, "Delete"), Context(600_000))
 
-    assert answers[0]["Status"] == "SUCCESS"
+    assert cloud_formation.answers[0]["Status"] == "SUCCESS"
     assert _one(server, "SELECT count(*) FROM tenants") == 1
 
 
@@ -226,14 +149,13 @@ def test_two_deployments_at_once_take_turns(server: Postgres, installation: str)
 def test_a_deployment_that_finds_another_one_under_way_for_too_long_fails_and_says_so(
     server: Postgres,
     installation: str,
-    cloud_formation: tuple[str, list[dict[str, Any]]],
+    cloud_formation: CloudFormation,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    url, answers = cloud_formation
     monkeypatch.setattr(migrate, "PATIENCE", timedelta(0))
 
     with migrate.alone(server.dsn("installation")):
-        handler_of("migrate")(_request(url), Context(600_000))
+        handler_of("migrate")(request(cloud_formation.url), Context(600_000))
 
-    assert answers[0]["Status"] == "FAILED"
-    assert answers[0]["Reason"].startswith("MigrationUnderWay")
+    assert cloud_formation.answers[0]["Status"] == "FAILED"
+    assert cloud_formation.answers[0]["Reason"].startswith("MigrationUnderWay")

@@ -274,6 +274,18 @@ def test_a_schema_to_which_a_newer_release_has_added_is_ready(breakable_world: W
     assert (answer.status, answer.json) == (200, {"status": "ready", "schema": "9999.later"})
 
 
+@pytest.mark.parametrize(("since", "status"), [(EXPECTED.partition(".")[0], 200), ("0002", 200), ("9998", 503)])
+def test_a_newer_schema_that_leaves_older_code_behind_is_ready_only_for_code_that_is_new_enough(
+    breakable_world: World, since: str, status: int
+) -> None:
+    breakable_world.admin.execute(
+        "INSERT INTO _yoyo_migration (migration_hash, migration_id) VALUES ('a', %s), ('b', '9999a.more')",
+        [f"9999.less.since-{since}"],
+    )
+
+    assert Api().get("/ready", key="").status == status
+
+
 def test_a_newer_schema_that_lacks_what_this_code_needs_is_not_ready(breakable_world: World) -> None:
     breakable_world.admin.execute("UPDATE _yoyo_migration SET migration_id = '9999.other' WHERE migration_id = %s", [EXPECTED])
 

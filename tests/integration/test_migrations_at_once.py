@@ -19,6 +19,7 @@ from devstack.postgres import Postgres
 from tests.frozen import frozen
 from tocsin.foundation import deadlines
 from tocsin.foundation.deadlines import Unanswered
+from tocsin.store import migrations
 from tocsin.upkeep import migrate
 from tocsin.upkeep.migrate import MigrationUnderWay
 
@@ -116,9 +117,11 @@ def _waiting(url: str) -> None:
     migrate.migrate(url, Path(os.environ["SLIM"]))
 
 
+@pytest.mark.parametrize(("next_one", "applied"), [("the same again", ["0002.two"]), ("the one before it", [])])
 def test_a_run_that_is_killed_in_the_middle_of_a_migration_does_not_block_the_next(
-    blank: Callable[[], str], slim: Path, monkeypatch: pytest.MonkeyPatch
+    blank: Callable[[], str], slim: Path, monkeypatch: pytest.MonkeyPatch, next_one: str, applied: list[str]
 ) -> None:
+    """Whether it is deployed again or CloudFormation rolls back, which runs the migrations of the release before."""
     url = blank()
     second = slim / "0002.two.sql"
     monkeypatch.setenv("SLIM", str(slim))
@@ -131,9 +134,39 @@ def test_a_run_that_is_killed_in_the_middle_of_a_migration_does_not_block_the_ne
     assert run.pid
     os.kill(run.pid, signal.SIGKILL)
     run.join(60)
-    second.write_text("-- depends: 0001.one\nCREATE TABLE two (id int);\n")
+    if next_one == "the same again":
+        second.write_text("-- depends: 0001.one\nCREATE TABLE two (id int);\n")
+    else:
+        second.unlink()
+        second.with_suffix(".rollback.sql").unlink()
 
-    assert migrate.migrate(url, slim) == ["0002.two"]
+    assert migrate.migrate(url, slim) == applied
+
+
+def test_the_release_before_finds_nothing_to_do_in_a_newer_schema(blank: Callable[[], str], slim: Path) -> None:
+    url = blank()
+    migrate.migrate(url, slim)
+    (slim / "0002.two.sql").unlink()
+    (slim / "0002.two.rollback.sql").unlink()
+
+    assert migrate.migrate(url, slim) == []
+
+
+def test_a_migration_says_in_its_name_since_when_code_can_live_with_it(blank: Callable[[], str], slim: Path) -> None:
+    url = blank()
+    (slim / "0003.less.since-0002.sql").write_text("-- depends: 0002.two\nDROP TABLE one;\n")
+    (slim / "0003.less.since-0002.rollback.sql").write_text("CREATE TABLE one (id int);\n")
+
+    migrate.migrate(url, slim)
+    with psycopg.connect(url) as conn:
+        marked = migrations.schema(conn)
+    undone = migrate.roll_back(url, slim, count=1)
+    with psycopg.connect(url) as conn:
+        free = migrations.schema(conn)
+
+    assert (marked.latest, marked.serves_since) == ("0003.less.since-0002", "0002")
+    assert undone == ["0003.less.since-0002"]
+    assert (free.latest, free.serves_since) == ("0002.two", None)
 
 
 class Killed(BaseException):

@@ -3,10 +3,8 @@
 import json
 import os
 import socket
-import ssl
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from psycopg import Connection
 
 from devstack.postgres import Postgres
 from tests.conftest import ROOT
-from tests.unit.certificates import make_certificate
+from tests.tls_wire import encrypted
 from tests.work_queue import WorkQueue
 from tests.world import TENANT, World
 from tocsin.foundation import aws, connecting
@@ -44,25 +42,6 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
             conn.execute("CREATE ROLE careful LOGIN")
         yield server
     server.remove()
-
-
-@contextmanager
-def _encrypted(folder: Path) -> Iterator[int]:
-    """The port of a server that speaks TLS, with a certificate that no authority vouches for."""
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(make_certificate(folder, "localhost"))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def serve() -> None:
-            with listening.accept()[0] as wire, suppress(OSError):
-                wire.recv(8)  # may we speak TLS?
-                wire.sendall(b"S")
-                tls.wrap_socket(wire, server_side=True).close()
-
-        thread = threading.Thread(target=serve)
-        thread.start()
-        yield listening.getsockname()[1]
-        thread.join(30)
 
 
 def _refusal(url: str) -> DatabaseUnavailable:
@@ -121,7 +100,7 @@ def test_so_has_a_role_or_a_database_with_a_limit_of_its_own(guarded: Postgres, 
 def test_a_certificate_that_nobody_vouches_for_is_not_trusted(tmp_path: Path) -> None:
     authorities = f"sslmode=verify-full&sslrootcert={connecting.RDS_CERTIFICATES}"
 
-    with _encrypted(tmp_path) as port:
+    with encrypted(tmp_path) as (port, _):
         refusal = _refusal(f"postgresql://tocsin_app@localhost:{port}/postgres?hostaddr=127.0.0.1&{authorities}")
 
     assert refusal.reason is OutageReason.TLS

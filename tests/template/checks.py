@@ -8,6 +8,7 @@ from tests.template import (
     checks_of_access,
     checks_of_alarms,
     checks_of_data,
+    checks_of_deployment,
     checks_of_edges,
     checks_of_functions,
     checks_of_grants,
@@ -39,6 +40,11 @@ _MODULES = (
     *(checks_of_network, checks_of_pages, checks_of_watching),
     *(checks_of_grants, checks_of_reach, checks_of_edges, checks_of_switches, checks_of_alarms),
     *(checks_of_roles, checks_of_identity),
+    checks_of_deployment,
 )
-ON_SAM: tuple[Check, ...] = (checks_of_watching.handlers_exist, checks_of_watching.layers_are_built_for_their_functions)
+ON_SAM: tuple[Check, ...] = (
+    checks_of_watching.handlers_exist,
+    checks_of_watching.layers_are_built_for_their_functions,
+    checks_of_deployment.no_parameter_replaces_the_database,
+)
 ON_TRANSLATED: tuple[Check, ...] = tuple(check for module in _MODULES for check in _checks_in(module) if check not in ON_SAM)

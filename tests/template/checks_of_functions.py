@@ -45,8 +45,10 @@ def functions_are_traced(template: Template) -> list[str]:
     return [name for name, each in functions if each.get("TracingConfig", {}).get("Mode") != "Active"]
 
 
-def functions_reserve_concurrency(template: Template) -> list[str]:
-    return [name for name, each in of_type(template, FUNCTION).items() if not each.get("ReservedConcurrentExecutions")]
+def functions_all_reserve_concurrency_or_none_does(template: Template) -> list[str]:
+    functions = of_type(template, FUNCTION)
+    without = [name for name, each in functions.items() if not each.get("ReservedConcurrentExecutions")]
+    return without if len(without) < len(functions) else []
 
 
 def functions_together_leave_connections_free(template: Template) -> list[str]:
@@ -172,7 +174,7 @@ def schedules_do_not_collide_between_stacks(template: Template) -> list[str]:
 def scheduled_functions_run_alone(template: Template) -> list[str]:
     functions = of_type(template, FUNCTION)
     targets = {named(each["Target"]["Arn"]) for each in of_type(template, "AWS::Scheduler::Schedule").values()}
-    return [name for name in functions if name in targets and functions[name].get("ReservedConcurrentExecutions") != 1]
+    return [name for name in functions if name in targets and functions[name].get("ReservedConcurrentExecutions", 1) != 1]
 
 
 def _invoked_asynchronously(template: Template) -> list[str]:

@@ -1,6 +1,7 @@
 """What must hold of every queue, its consumer and its dead letters, and of every topic."""
 
 from collections import Counter
+from math import inf
 from typing import Any
 
 from tests.template.reading import Template, listed, named, of_type
@@ -33,12 +34,12 @@ def large_batches_have_a_window(template: Template) -> list[str]:
 
 
 def consumers_scale_within_their_reservation(template: Template) -> list[str]:
-    """All the sources of a function together, each with two at least (Lambda takes no less)."""
+    """All the sources of a function together, where it has one; each with two at least (Lambda takes no less)."""
     violations = []
     taken: Counter[str] = Counter()
     for queue, each in _consumed(template):
         maximum = each.get("ScalingConfig", {}).get("MaximumConcurrency", 0)
-        function, reserved = named(each["FunctionName"]), _consumer(template, each).get("ReservedConcurrentExecutions", 0)
+        function, reserved = named(each["FunctionName"]), _consumer(template, each).get("ReservedConcurrentExecutions", inf)
         taken[str(function)] += maximum
         if maximum < 2 or taken[str(function)] > reserved:
             violations.append(f"{queue}: up to {maximum} of {taken[str(function)]} consumers, {reserved} reserved")

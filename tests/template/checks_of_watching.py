@@ -60,13 +60,13 @@ def alarms_read_ten_metrics_at_most(template: Template) -> list[str]:
 def the_connections_alarm_counts_what_the_functions_reserve(template: Template) -> list[str]:
     """A function more, or one with another concurrency, and it would ring without need, or not when it must."""
     functions = of_type(template, "AWS::Lambda::Function").values()
-    reserved = sum(each["ReservedConcurrentExecutions"] for each in functions)
+    reserved = sum(each.get("ReservedConcurrentExecutions", 0) for each in functions)
     return [
         f"{name}: {expected} instead of {reserved}"
         for name, each in of_type(template, ALARM).items()
         if name == "DatabaseConnectionsAlarm"
         for expected in [sum(map(int, re.findall(r"\d+", json.dumps(each["Metrics"][0]["Expression"]))))]
-        if expected != reserved
+        if expected != reserved and reserved
     ]
 
 

@@ -75,7 +75,7 @@ _OF_FUNCTIONS = [
     Fault(functions.functions_say_how_much_memory_and_time_they_need, _at("WebhooksFunction", "MemorySize"), 256),
     Fault(functions.functions_run_python_on_arm64, _at("IntakeFunction", "Architectures"), ["x86_64"]),
     Fault(functions.functions_are_traced, _at("IntakeFunction", "TracingConfig")),
-    Fault(functions.functions_reserve_concurrency, _at("OperateFunction", "ReservedConcurrentExecutions")),
+    Fault(functions.functions_all_reserve_concurrency_or_none_does, _at("OperateFunction", "ReservedConcurrentExecutions")),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "IntakeConcurrency", "Default"), 80),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "LiveConcurrency", "Default"), 40),
     Fault(functions.functions_together_leave_connections_free, ("Parameters", "WaitConcurrency", "Default"), 40),

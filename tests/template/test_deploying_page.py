@@ -21,11 +21,12 @@ def test_the_page_adds_the_connections_up() -> None:
     variable = ("Intake", "Inbox", "Live", "Wait", "Dispatch", "Webhook", "Trigger")
     shares = [int(_parameters()[f"{name}Concurrency"]) for name in variable]
 
-    together = deploy.reserved(reading.sam_template(), {})
+    together = deploy.reserved(reading.sam_template(), {"ReserveConcurrency": "true"})
     fixed = together - sum(shares)
 
     said = f"{' + '.join(map(str, shares))} and {fixed} for the functions with fixed ones, {together} in all"
     assert said in " ".join(PAGE.split())
+    assert f"twice the sum, {2 * together}, for as long" in " ".join(PAGE.split())
     assert reading.sam_template()["Parameters"]["DatabaseInstanceClass"]["Description"].endswith(
         f"sum of the seven concurrencies below, plus {fixed}."
     )

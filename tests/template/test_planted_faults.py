@@ -2,9 +2,13 @@
 
 import pytest
 
-from tests.template import absences, checks, reading
-from tests.template.faults import ON_SAM, ON_TRANSLATED, Fault
+from tests.template import absences, checks, faults, faults_of_deployment, reading
+from tests.template.faults import Fault
 from tests.template.planting import planted
+
+ON_TRANSLATED = (*faults.ON_TRANSLATED, *faults_of_deployment.ON_TRANSLATED)
+RESERVED = {"ReserveConcurrency": "true"}  # so that what must hold of reservations can fail
+ON_SAM = (*faults.ON_SAM, *faults_of_deployment.ON_SAM)
 
 
 def _name(fault: Fault) -> str:
@@ -14,9 +18,10 @@ def _name(fault: Fault) -> str:
 @pytest.mark.parametrize("fault", ON_TRANSLATED, ids=_name)
 def test_a_planted_fault_is_reported_by_its_check(fault: Fault) -> None:
     sick = planted(reading.whole(), fault)
+    parameters = {**RESERVED, **fault.parameters}
 
-    assert fault.check(reading.standing(**fault.parameters)) == []
-    assert fault.check(reading.settled(sick, **fault.parameters)) != []
+    assert fault.check(reading.standing(**parameters)) == []
+    assert fault.check(reading.settled(sick, **parameters)) != []
 
 
 @pytest.mark.parametrize("fault", absences.FAULTS, ids=_name)

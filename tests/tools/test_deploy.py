@@ -1,6 +1,7 @@
 """`make deploy`: what it makes of its variables, and what it says before anything is built."""
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -11,6 +12,7 @@ from samtranslator.yaml_helper import yaml_parse
 
 from tests.tools.checkout import ROOT
 from tests.tools.cloudformation import CloudFormation
+from tocsin.foundation import connecting
 from tools import deploy, deploy_checks, find_python
 from tools.deploy_checks import Findings
 
@@ -219,9 +221,9 @@ def test_the_sandbox_of_ses_is_noted() -> None:
 
 def test_what_the_functions_reserve_is_what_the_template_says() -> None:
     # docs/deploying.md: 40 + 15 + 20 + 20 + 16 + 5 + 4 and 27 for the functions with fixed ones
-    assert deploy.reserved(TEMPLATE, {}) == 147
-    assert deploy.reserved(TEMPLATE, {"IntakeConcurrency": "50"}) == 157
-    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "false"}) == 0
+    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "true"}) == 147
+    assert deploy.reserved(TEMPLATE, {"ReserveConcurrency": "true", "IntakeConcurrency": "50"}) == 157
+    assert deploy.reserved(TEMPLATE, {}) == 0
 
 
 class ProductionSes:
@@ -241,3 +243,47 @@ def notes_on_mail(ses: Any) -> list[str]:
     findings = Findings()
     deploy_checks.look_at_mail(ses, SENDER, findings)
     return findings.notes
+
+
+@pytest.mark.parametrize(
+    ("status", "region", "parameters", "said"),
+    [
+        (None, "us-east-1", "", None),
+        (None, "il-central-1", "", "The certificates of RDS in this region are not shipped."),
+        (None, "us-east-1", "ExistingDatabaseHost=db.example.com", "An existing database needs ExistingSubnetIds"),
+        ("CREATE_COMPLETE", "il-central-1", "", None),  # what it was given before, CloudFormation knows
+    ],
+)
+def test_what_the_rules_of_the_template_refuse_is_refused_before_it_is_built(
+    cloudformation: CloudFormation,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    status: str | None,
+    region: str,
+    parameters: str,
+    said: str | None,
+) -> None:
+    if status:
+        cloudformation.stacks["tocsin-dev"] = status
+    monkeypatch.setattr(deploy, "reserved", lambda *_: 0)  # moto knows no account's limits
+    monkeypatch.setattr(find_python, "works", lambda *_: True)
+    deployment = deploy.read({"EMAIL_FROM": SENDER, "REGION": region, "PARAMETERS": parameters}, CONFIGURATION)
+
+    ended = deploy.check(deployment, TEMPLATE)
+
+    assert ended == (1 if said else 0)
+    assert (said or "") in capsys.readouterr().err
+
+
+def test_own_certificates_must_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    deployment = deploy.read({"EMAIL_FROM": SENDER, "PARAMETERS": "DatabaseCertificates=own"}, CONFIGURATION)
+    monkeypatch.setattr(find_python, "works", lambda *_: True)
+    monkeypatch.chdir(tmp_path)
+
+    (missing,) = deploy.obstacles(deployment, TEMPLATE["Parameters"], can_answer=True)
+    deploy.OWN_CERTIFICATES.parent.mkdir(parents=True)
+    deploy.OWN_CERTIFICATES.write_text("a certificate")
+    there = deploy.obstacles(deployment, TEMPLATE["Parameters"], can_answer=True)
+
+    assert missing.startswith(f"DatabaseCertificates=own, and there is no {connecting.OWN_CERTIFICATES.relative_to(ROOT)}.")
+    assert there == []

@@ -20,7 +20,8 @@ def get_health(request: Request) -> Response:
 
 
 def get_ready(request: Request) -> Response:
-    """Ready when the schema has all that this code needs; what a newer release added to it does not matter."""
+    """Ready when the schema has all that this code needs. What a newer release added to it does not matter, unless that leaves
+    older code behind."""
     behind = problems.unavailable("The database schema is not the one this version needs.", retry_after=10)
     try:
         schema = database.run(migrations.schema)
@@ -28,6 +29,8 @@ def get_ready(request: Request) -> Response:
         raise behind from None
     if not schema.has_expected:
         raise behind
+    if schema.is_left_behind:
+        raise problems.unavailable("The database schema is too new for this version.", retry_after=10)
     return Response(200, {"status": "ready", "schema": schema.latest})
 
 

@@ -17,13 +17,17 @@ from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.foundation.settings import Settings
 
 RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
+# Seconds until the server ends a connection that nobody uses: a function that has new code leaves its old environments frozen,
+# each with one. More than database._STALE_AFTER, so that whoever may find theirs gone looks first.
+IDLE_SECONDS = 300
+OWN_CERTIFICATES = Path(__file__).with_name("own-certificates.pem")  # there where whoever deploys has put it
 
 
 def connect(config: Settings) -> Connection[Any]:
     """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
     conn = BoundedConnection.connect(
         config.tocsin_database_url or "",
-        **({} if config.tocsin_database_url else _address(config)),
+        **({} if config.tocsin_database_url else address(config, config.database_secret_arn)),
         connect_timeout=3,
         tcp_user_timeout=5000,  # milliseconds until packets that nobody acknowledges end the connection
         application_name="tocsin",
@@ -32,6 +36,23 @@ def connect(config: Settings) -> Connection[Any]:
     )
     notices.listen(conn)
     return conn
+
+
+def address(config: Settings, secret_arn: str) -> dict[str, Any]:
+    """Where the database is, and how to come in as the role that this secret is of."""
+    username, password = _read_secret(secret_arn)
+    authorities = OWN_CERTIFICATES if config.database_certificates == "own" else RDS_CERTIFICATES
+    return {
+        "host": config.database_host,
+        "port": config.database_port,
+        "dbname": config.database_name,
+        "user": username,
+        "password": password,
+        "sslmode": config.database_sslmode,
+        # Behind the proxy the connection is not ours to end, and an option would pin it.
+        "options": f"-c idle_session_timeout={IDLE_SECONDS}s" if config.database_prepared else None,
+        "sslrootcert": str(authorities) if config.database_sslmode.startswith("verify-") else None,
+    }
 
 
 def connect_in_time(config: Settings) -> Connection[Any]:
@@ -67,19 +88,6 @@ def _offer(made: Future[Connection[Any]], config: Settings) -> None:
         made.set_result(conn)
     except InvalidStateError:
         conn.close()
-
-
-def _address(config: Settings) -> dict[str, Any]:
-    username, password = _read_secret(config.database_secret_arn)
-    return {
-        "host": config.database_host,
-        "port": config.database_port,
-        "dbname": config.database_name,
-        "user": username,
-        "password": password,
-        "sslmode": config.database_sslmode,
-        "sslrootcert": str(RDS_CERTIFICATES) if config.database_sslmode == "verify-full" else None,
-    }
 
 
 def _read_secret(arn: str) -> tuple[str, str]:

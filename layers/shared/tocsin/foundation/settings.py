@@ -46,6 +46,7 @@ class Settings(BaseModel):
     database_name: str = _NOT_GIVEN
     database_secret_arn: str = _NOT_GIVEN
     database_sslmode: str = "verify-full"
+    database_certificates: Literal["rds", "own"] = "rds"  # whom a verified server's certificate must come from
     database_prepared: bool = True  # off behind RDS Proxy, where a named statement pins the session
 
     # The work queues: one per class of work; a function has those whose workers it nudges.

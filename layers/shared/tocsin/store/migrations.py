@@ -13,13 +13,24 @@ _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks
 class Schema:
     latest: str | None
     has_expected: bool
+    serves_since: str | None = None  # the number of the migration that code must know to live with this schema; None: any code
+
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether this code is too old for the schema."""
+        return self.serves_since is not None and EXPECTED.partition(".")[0] < self.serves_since
 
 
 def schema(conn: Connection[Any]) -> Schema:
-    """How far the database is. Each migration depends on the one before, so whoever has the expected one has them all; newer ones
-    suit this code too, because a release only adds and a later one removes."""
+    """How far the database is. Each migration depends on the one before, so whoever has the expected one has them all. Newer ones
+    suit this code too, because a release only adds and a later one removes; one that does not says so in its name: what is called
+    `0042.less.since-0040` leaves code behind that does not know 0040."""
     row = conn.execute(
-        "SELECT max(migration_id), COALESCE(bool_or(migration_id = %s), false) FROM _yoyo_migration", [EXPECTED]
+        r"""
+        SELECT max(migration_id), COALESCE(bool_or(migration_id = %s), false), max(substring(migration_id FROM '\.since-(\w+)$'))
+        FROM _yoyo_migration
+        """,
+        [EXPECTED],
     ).fetchone()
     return Schema(*row) if row else Schema(None, False)
 
@@ -57,8 +68,13 @@ def end_with_the_client(conn: Connection[Any]) -> None:
 
 def give_up_locks_soon(conn: Connection[Any]) -> None:
     """In this transaction: wait for a lock for less long than intake does (setup/roles.sql), which would wait behind us. What a
-    statement does once it has its locks may take its time."""
+    statement does once it has its locks may take its time, up to the deadline (`end_statements_after`)."""
     conn.execute("SELECT set_config('lock_timeout', '500ms', true), set_config('statement_timeout', '0', true)")
+
+
+def end_statements_after(conn: Connection[Any], seconds: float) -> None:
+    """From here on in this session, over what its role or its transaction says."""
+    conn.execute("SELECT set_config('statement_timeout', %s, false)", [f"{max(1, round(seconds * 1000))}ms"])
 
 
 def unfinished_indexes(conn: Connection[Any]) -> list[str]:

@@ -12,11 +12,14 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from psycopg import Connection, errors, sql
+from psycopg.pq import TransactionStatus
 
+from tocsin.foundation import deadlines
 from tocsin.foundation.deadlines import BoundedConnection
 from tocsin.store import migrations
 
 PATIENCE = timedelta(minutes=5)  # how long one run waits for another: half of what the function has
+_ENDS_EARLY = 5.0  # seconds before the deadline the server itself gives a statement up, so that it rolls back and we can say why
 _LOOK_EVERY = 0.5  # seconds
 _TELL_EVERY = 10.0  # seconds
 _LOCK_PAUSES = (0.5, 1, 2, 4, 8, 15, 15, 15, 15, 15, 15, 15)  # seconds between tries to get a lock: two minutes in all
@@ -63,7 +66,11 @@ def bring_up_to_date(conn: Connection[Any], folder: Path) -> list[str]:
     tool = _tool(conn)
     pending = list(tool.to_apply(_read(folder)))
     for one in pending:
-        _step(conn, tool, one, "apply")
+        try:
+            _step(conn, tool, one, "apply")
+        except Exception as error:
+            error.add_note(f"migration {one.id}")
+            raise
     return [one.id for one in pending]
 
 
@@ -110,6 +117,13 @@ def _process(tool: Any, one: Any, direction: str) -> None:
         tool.unmark_one(one, log=False)
 
 
+def _limit_the_next_statement(conn: Connection[Any]) -> None:
+    """A function that is killed tells nobody why. The server ends what would outlast it and rolls it back; then we can say so."""
+    left = deadlines.time_left() - _ENDS_EARLY
+    if left < math.inf and conn.info.transaction_status != TransactionStatus.INERROR:  # there only ROLLBACK is heard
+        migrations.end_statements_after(conn, max(left, 0.001))
+
+
 def _take_turn(conn: Connection[Any]) -> None:
     began, told = time.monotonic(), -math.inf
     while not migrations.try_to_lock(conn):
@@ -152,6 +166,10 @@ def _tool(conn: Connection[Any]) -> Any:
     class OnOurConnection(PostgresqlPsycopgBackend):  # type: ignore[misc]
         def connect(self, dburi: object) -> Connection[Any]:
             return conn
+
+        def cursor(self) -> Any:
+            _limit_the_next_statement(conn)
+            return super().cursor()
 
         def lock(self, timeout: float = 0) -> nullcontext[None]:
             return nullcontext()
