@@ -66,6 +66,7 @@ def _with(*more: Any) -> Any:
 _EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
 _VARIABLES = ("Environment", "Variables")
 _PROXY = {"UseDatabaseProxy": "true"}
+_SNAPSHOT = {"DatabaseSnapshot": "before-the-accident"}
 _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
 
 _OF_FUNCTIONS = [
@@ -282,6 +283,16 @@ _OF_DATA = [
     Fault(data.data_survives_the_stack, ("Resources", "DataKey", "DeletionPolicy")),
     Fault(data.databases_are_private_and_encrypted, _at("Database", "PubliclyAccessible"), True),
     Fault(data.databases_are_private_and_encrypted, _at("Database", "StorageEncrypted")),
+    Fault(data.databases_are_private_and_encrypted, _at("Database", "DeleteAutomatedBackups")),
+    Fault(data.databases_are_told_nothing_that_their_snapshot_brings, _at("Database", "KmsKeyId"), "a-key", _SNAPSHOT),
+    Fault(data.databases_are_told_nothing_that_their_snapshot_brings, _at("Database", "EngineVersion"), "17.7", _SNAPSHOT),
+    Fault(data.databases_are_told_nothing_that_their_snapshot_brings, _at("Database", "MasterUsername")),
+    Fault(data.secrets_survive_the_stack_where_a_new_value_would_not_do, ("Resources", "UnsubscribeSecret", "DeletionPolicy")),
+    Fault(
+        data.secrets_survive_the_stack_where_a_new_value_would_not_do,
+        ("Resources", "UserTokenSecret"),
+        _and(DeletionPolicy="Retain"),
+    ),
     Fault(data.databases_can_go_back_a_week, _at("Database", "BackupRetentionPeriod"), 1),
     Fault(data.databases_refuse_plain_connections, _at("DatabaseSettings", "Parameters", "rds.force_ssl"), "0"),
     Fault(data.databases_refuse_plain_connections, _at("DatabaseProxy", "RequireTLS"), False, _PROXY),
@@ -306,6 +317,13 @@ _OF_DATA = [
         data.the_schema_comes_before_the_code,
         _at("IntakeFunction", *_VARIABLES),
         _and(DATABASE_ADMIN_SECRET_ARN="arn:aws:secretsmanager:us-east-1:account:secret:x"),
+    ),
+    Fault(data.the_migration_runs_when_the_database_is_another, _at("Migration", "Database")),
+    Fault(
+        data.the_migration_runs_when_the_database_is_another,
+        _at("Migration", "Database"),
+        {"Fn::GetAtt": ["Database", "Endpoint.Address"]},
+        {"RestoredDatabaseHost": "restored.c0ffee.us-east-1.rds.amazonaws.com", "RestoredDatabaseSecretArn": "arn"},
     ),
     Fault(data.the_migration_runs_when_a_migration_changes, _at("Migration", "Migrations")),
 ]
