@@ -86,6 +86,8 @@ class PostOffice:
                 case "POST", ["v2", "email", "outbound-emails"]:
                     self._notice("email")
                     return self._deliver(ses.read(body), ses)
+                case "GET", ["v2", "email", "account"]:
+                    return ses.account(sent=sum(row["provider"] == "ses" for row in self._ledger.rows()))
                 case "POST", [""]:
                     return self._sns(dict(parse_qsl(body.decode(), keep_blank_values=True)))
                 case "POST", ["v3", "mail", "send"]:
