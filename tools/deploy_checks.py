@@ -44,7 +44,7 @@ def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reser
                 obstacles=[f"AWS does not say whose credentials these are: {error}", *_missing_sender(parameters, is_new=True)]
             )
         findings.place = f"{session.region_name}, account {account}"
-        findings.is_new = _look_at_stack(_client(session, "cloudformation"), stack, findings)
+        findings.is_new = _look_at_stack(_client(session, "cloudformation"), stack, parameters, findings)
         look_at_mail(_client(session, "sesv2"), parameters.get("EmailFrom"), findings)
         if findings.is_new and reserved:
             look_at_concurrency(_client(session, "lambda"), reserved, findings)
@@ -70,7 +70,7 @@ def _missing_sender(parameters: Mapping[str, str], *, is_new: bool) -> list[str]
     return ["EMAIL_FROM is missing: the sender of every email, an address that SES has verified, itself or by its domain."]
 
 
-def _look_at_stack(cloudformation: Any, stack: str, findings: Findings) -> bool:
+def _look_at_stack(cloudformation: Any, stack: str, parameters: Mapping[str, str], findings: Findings) -> bool:
     """Whether this is the stack's first deployment."""
     try:
         (found,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
@@ -87,7 +87,14 @@ def _look_at_stack(cloudformation: Any, stack: str, findings: Findings) -> bool:
         )
     elif status.endswith("_IN_PROGRESS") and status != "REVIEW_IN_PROGRESS":
         findings.obstacles.append(f"The stack {stack} is {status}. Wait for that to end.")
-    return bool(status == "REVIEW_IN_PROGRESS")
+    given = {each["ParameterKey"]: each.get("ParameterValue", "") for each in found.get("Parameters", [])}
+    if given.get("DatabaseSnapshot") and parameters.get("DatabaseSnapshot") == "":
+        findings.obstacles.append(
+            f"The database of {stack} was made from the snapshot {given['DatabaseSnapshot']}. Without it CloudFormation "
+            "would make an empty database and delete yours: leave DatabaseSnapshot out, and the stack keeps it."
+        )
+    # what was only imported (docs/restoring.md) has no parameters of a deployment yet
+    return bool(status == "REVIEW_IN_PROGRESS" or (status == "IMPORT_COMPLETE" and "EmailFrom" not in given))
 
 
 def look_at_mail(ses: Any, sender: str | None, findings: Findings) -> None:

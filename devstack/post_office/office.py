@@ -91,6 +91,8 @@ class PostOffice:
                 case "POST", ["v2", "email", "outbound-emails"]:
                     self._notice("email")
                     return self._deliver(self._rules.check_email(ses.read(body), shown), ses)
+                case "GET", ["v2", "email", "account"]:
+                    return ses.account(sent=sum(row["provider"] == "ses" for row in self._ledger.rows()))
                 case "POST", [""]:
                     return self._sns(self._rules.check_form(dict(parse_qsl(body.decode(), keep_blank_values=True)), shown))
                 case "POST", ["v3", "mail", "send"]:

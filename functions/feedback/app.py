@@ -7,7 +7,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import Unreadable, read_queue_message
-from tocsin.foundation import database, deadlines
+from tocsin.foundation import database, deadlines, trouble
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.store.rows import ProviderEvent
 
@@ -23,6 +23,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
         matched = database.run(lambda conn: apply_events(conn, events))
     except DatabaseUnavailable as error:
         log.error("database unavailable; the events stay on the queue", extra=error.said)
+        trouble.tell("DatabaseUnavailable", reason=error.said["reason"])
         return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in event["Records"]]}
     metrics.add_metric(name="ProviderEvents", unit=MetricUnit.Count, value=len(events))
     metrics.add_metric(name="OrphanEvents", unit=MetricUnit.Count, value=len(events) - matched)

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from tocsin.foundation import database, deadlines
+from tocsin.foundation import database, deadlines, trouble
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.settings import settings
 from tocsin.intake.accept_messages import Defaults, Entry, Malformed, accept_entry
@@ -28,6 +28,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
             end = database.run(lambda conn, entry=entry: accept_entry(conn, entry, defaults))  # type: ignore[misc]
         except DatabaseUnavailable as error:
             log.error("database unavailable; the entry stays on the queue", extra={"entry": entry.id} | error.said)
+            trouble.tell("DatabaseUnavailable", reason=error.said["reason"])
             failed.append({"itemIdentifier": entry.id})
             continue
         except (KeyInFlight, Malformed) as error:

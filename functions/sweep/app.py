@@ -5,6 +5,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
+from tocsin.channels import ses_quota
 from tocsin.foundation import deadlines
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.outbox.sweep import sweep
@@ -28,4 +29,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, Any]:
     metrics.add_metric(name="UnknownAttempts", unit=MetricUnit.Count, value=swept.backlog.unknown_attempts)
     metrics.add_metric(name="LanesClosed", unit=MetricUnit.Count, value=swept.lanes_closed)
     metrics.add_metric(name="OpenSystemEvents", unit=MetricUnit.Count, value=swept.open_system_events)
+    used = ses_quota.used_percent()
+    if used is not None:
+        metrics.add_metric(name="SesQuotaUsedPercent", unit=MetricUnit.Percent, value=used)
     return {"nudged": swept.nudged, "depth": swept.backlog.depth}

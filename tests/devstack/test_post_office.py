@@ -57,6 +57,16 @@ def test_an_email_is_kept_with_everything_the_sdk_sent(office: PostOffice) -> No
     }
 
 
+def test_the_account_says_what_was_sent_of_its_quota(office: PostOffice) -> None:
+    mail(office.url)
+    text(office.url)
+
+    with client(office.url, "sesv2") as ses:
+        quota = ses.get_account()["SendQuota"]
+
+    assert (quota["SentLast24Hours"], quota["Max24HourSend"]) == (1, 50_000)
+
+
 def test_a_raw_email_is_read_into_the_same_row(office: PostOffice) -> None:
     message = EmailMessage()
     message["From"], message["To"], message["Subject"] = (

@@ -84,6 +84,17 @@ def database_down(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
     database.disconnect()
 
 
+@pytest.fixture
+def outages(capsys: pytest.CaptureFixture[str]) -> Callable[[], list[str]]:
+    """The reasons for which the database was counted as unavailable, as CloudWatch reads them from the log."""
+
+    def counted() -> list[str]:
+        lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"DatabaseUnavailable"' in line]
+        return [line["reason"] for line in lines if line["scope"] == "installation"]
+
+    return counted
+
+
 @pytest.fixture(autouse=True)
 def _voices() -> None:
     """Loggers outlive a test, the output they were made with does not: let them speak to where output goes now."""

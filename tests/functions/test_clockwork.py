@@ -3,14 +3,18 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from devstack.post_office import PostOffice
 from tests.events import fan_out_all, happen
 from tests.functions.doors import Context, handler_of
 from tests.world import World
+from tocsin.channels import ses_quota
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.foundation import aws
 from tocsin.store import job_runs
 from tocsin.upkeep.balance import balance
 from tocsin.upkeep.run_job import run_in_turn, run_job
@@ -39,6 +43,27 @@ def test_the_sweep_nudges_what_is_due_and_reports_the_backlog(
     metrics = _metrics(capsys)
     assert (metrics["OutboxDepth"], metrics["UnknownAttempts"]) == ([1.0], [0.0])
     assert metrics["OldestDueSeconds"][0] >= 120
+
+
+def test_the_sweep_reports_the_used_share_of_the_ses_quota_when_it_is_time_to_ask(
+    world: World,
+    run_as: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    run_as("tocsin_worker")
+    handler_of("sweep")({}, Context())
+    before = _metrics(capsys)
+    with PostOffice(tmp_path / "ledger.sqlite") as office:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", office.url)
+        monkeypatch.setattr(ses_quota, "_next_at", 0.0)
+        aws.client.cache_clear()
+        handler_of("sweep")({}, Context())
+    aws.client.cache_clear()
+
+    assert "SesQuotaUsedPercent" not in before
+    assert _metrics(capsys)["SesQuotaUsedPercent"] == [0.0]
 
 
 def test_the_sweep_reports_how_long_the_first_event_behind_the_cursor_has_waited(

@@ -119,8 +119,11 @@ def test_a_redelivered_batch_changes_nothing_more(world: World, feedback: Callab
     assert {table: world.rows(f"SELECT * FROM {table}") for table in before} == before
 
 
-def test_without_a_database_every_event_stays_on_the_queue(feedback: Callable[..., list[str]], database_down: None) -> None:
+def test_without_a_database_every_event_stays_on_the_queue_and_it_is_counted(
+    feedback: Callable[..., list[str]], database_down: None, outages: Callable[[], list[str]]
+) -> None:
     assert feedback(through_sns(event("send", {})), "garbage") == ["message-1", "message-2"]
+    assert outages() == ["refused"]
 
 
 def test_only_events_of_nobody_are_counted_as_orphans(

@@ -1,6 +1,7 @@
 """The intake queue: the same intents by message or event. Nothing is lost, nothing loops."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -174,9 +175,10 @@ def test_what_came_in_is_kept_whole_when_it_is_small_and_by_its_beginning_when_n
 
 
 def test_while_the_database_is_down_every_message_stays_on_the_queue_and_nothing_is_recorded(
-    world: World, database_down: None
+    world: World, database_down: None, outages: Callable[[], list[str]]
 ) -> None:
     assert _deliver(intent(), "{", intent()) == ["message-1", "message-2", "message-3"]
+    assert outages() == ["refused"] * 3
 
     assert (world.count("records"), world.count("malformed_intents")) == (0, 0)
 

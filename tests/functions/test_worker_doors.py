@@ -38,8 +38,11 @@ def test_a_nudge_that_cannot_be_read_or_means_nothing_is_acknowledged(door: Call
     assert door(body) == []
 
 
-def test_while_the_database_is_down_the_nudges_stay_on_the_queue(door: Callable[..., list[str]], database_down: None) -> None:
+def test_while_the_database_is_down_the_nudges_stay_on_the_queue_and_it_is_counted(
+    door: Callable[..., list[str]], database_down: None, outages: Callable[[], list[str]]
+) -> None:
     assert door(_nudge(STRANGER), _nudge(STRANGER)) == ["message-1", "message-2"]
+    assert outages() == ["refused"]
 
 
 def test_a_delivery_that_strays_here_is_given_back_untouched(world: World, door: Callable[..., list[str]]) -> None:

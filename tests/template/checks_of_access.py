@@ -13,6 +13,7 @@ WIDE_ACTIONS = {
     ("LogKey", "AccountDecidesByIam"): "a key without its account's root can never be managed again",
 }
 WIDE_RESOURCES = {
+    ("SweepFunctionRole", "Quota"): "what the account may send has no ARN",
     ("DispatchRole", "TextMessages"): "a phone number has no ARN; whatever has one is excluded",
 }
 WIDE_PRINCIPALS = {

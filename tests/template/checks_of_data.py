@@ -7,6 +7,9 @@ from tests.template.reading import Template, named, of_type
 DATABASE = "AWS::RDS::DBInstance"
 # What must survive a mistaken deletion, and how.
 SURVIVES = {DATABASE: {"Snapshot", "Retain"}, "AWS::KMS::Key": {"Retain"}, "AWS::S3::Bucket": {"Retain"}}
+# secret: whose it is once the stack is gone
+SECRETS_THAT_SURVIVE = {"UnsubscribeSecret": "links in mail are good for years"}
+BROUGHT_BY_A_SNAPSHOT = {"AllocatedStorage", "DBName", "EngineVersion", "KmsKeyId", "MasterUsername", "StorageEncrypted"}
 NOT_A_SECRET = "none yet"  # what stands in a secret until a function fills it
 DATABASE_SETTINGS = {
     "StorageEncrypted": True,
@@ -14,6 +17,7 @@ DATABASE_SETTINGS = {
     "ManageMasterUserPassword": True,
     "EnableIAMDatabaseAuthentication": True,
     "CopyTagsToSnapshot": True,
+    "DeleteAutomatedBackups": False,
 }
 
 
@@ -26,12 +30,34 @@ def data_survives_the_stack(template: Template) -> list[str]:
     ]
 
 
+def secrets_survive_the_stack_where_a_new_value_would_not_do(template: Template) -> list[str]:
+    secrets = {name: one for name, one in template["Resources"].items() if one["Type"] == "AWS::SecretsManager::Secret"}
+    return [
+        f"{name}: {policy} is {each.get(policy)}"
+        for name, each in secrets.items()
+        for policy in ("DeletionPolicy", "UpdateReplacePolicy")
+        if (each.get(policy) == "Retain") is not (name in SECRETS_THAT_SURVIVE)
+    ]
+
+
 def databases_are_private_and_encrypted(template: Template) -> list[str]:
+    """One from a snapshot is encrypted as the snapshot is, and may not say so."""
     return [
         f"{name}: {setting} is {each.get(setting)}"
         for name, each in of_type(template, DATABASE).items()
         for setting, wanted in DATABASE_SETTINGS.items()
-        if each.get(setting) is not wanted
+        if each.get(setting) is not wanted and not (setting in BROUGHT_BY_A_SNAPSHOT and "DBSnapshotIdentifier" in each)
+    ]
+
+
+def databases_are_told_nothing_that_their_snapshot_brings(template: Template) -> list[str]:
+    """RDS refuses it, or fails half an hour later: the snapshot may be larger than the stack, or of a newer version."""
+    databases = of_type(template, DATABASE).items()
+    return [
+        f"{name}: {setting}"
+        for name, each in databases
+        for setting in sorted(BROUGHT_BY_A_SNAPSHOT)
+        if (setting in each) is ("DBSnapshotIdentifier" in each)
     ]
 
 
@@ -86,6 +112,14 @@ def the_schema_comes_before_the_code(template: Template) -> list[str]:
     early = [name for name, each in variables.items() if "DATABASE_SECRET_ARN" in each and name not in waiting]
     owners = [name for name, each in variables.items() if "DATABASE_ADMIN_SECRET_ARN" in each]
     return early + ([] if owners == ["MigrateFunction"] else [f"the owner's secret is read by {owners}"])
+
+
+def the_migration_runs_when_the_database_is_another(template: Template) -> list[str]:
+    """It must be named in the properties, and be the one that the function goes to: CloudFormation looks at properties only."""
+    migration = template["Resources"]["Migration"]["Properties"]
+    function = of_type(template, "AWS::Lambda::Function")[str(named(migration["ServiceToken"]))]
+    host = function["Environment"]["Variables"]["DATABASE_HOST"]
+    return [] if migration.get("Database") == host else [f"Migration looks at {migration.get('Database')}, not {host}"]
 
 
 def the_migration_runs_when_a_migration_changes(template: Template) -> list[str]:

@@ -66,6 +66,7 @@ def _with(*more: Any) -> Any:
 _EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
 _VARIABLES = ("Environment", "Variables")
 _PROXY = {"UseDatabaseProxy": "true"}
+_SNAPSHOT = {"DatabaseSnapshot": "before-the-accident"}
 _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
 
 _OF_FUNCTIONS = [
@@ -160,7 +161,11 @@ _OF_QUEUES = [
     Fault(queues.messages_are_tried_five_to_twenty_times, _at("SmsQueue", "RedrivePolicy", "maxReceiveCount"), 0),
     Fault(queues.messages_are_tried_five_to_twenty_times, _at("SmsQueue", "RedrivePolicy", "maxReceiveCount"), 21),
     Fault(queues.dead_letters_are_kept_longer_than_messages, _at("FeedbackQueue", "MessageRetentionPeriod"), 1209600),
-    Fault(queues.dead_letter_queues_keep_for_two_weeks, _at("WorkDeadLetterQueue", "MessageRetentionPeriod")),
+    Fault(
+        queues.dead_letter_queues_keep_what_somebody_needs_for_two_weeks,
+        _at("IntakeDeadLetterQueue", "MessageRetentionPeriod"),
+        172800,
+    ),
     Fault(queues.dead_letter_queues_admit_only_their_own, _at("WorkDeadLetterQueue", "RedriveAllowPolicy")),
     Fault(queues.queues_are_encrypted, _at("SmsQueue", "SqsManagedSseEnabled"), False),
     Fault(queues.topics_are_encrypted, _at("FeedbackTopic", "KmsMasterKeyId")),
@@ -282,6 +287,16 @@ _OF_DATA = [
     Fault(data.data_survives_the_stack, ("Resources", "DataKey", "DeletionPolicy")),
     Fault(data.databases_are_private_and_encrypted, _at("Database", "PubliclyAccessible"), True),
     Fault(data.databases_are_private_and_encrypted, _at("Database", "StorageEncrypted")),
+    Fault(data.databases_are_private_and_encrypted, _at("Database", "DeleteAutomatedBackups")),
+    Fault(data.databases_are_told_nothing_that_their_snapshot_brings, _at("Database", "KmsKeyId"), "a-key", _SNAPSHOT),
+    Fault(data.databases_are_told_nothing_that_their_snapshot_brings, _at("Database", "EngineVersion"), "17.7", _SNAPSHOT),
+    Fault(data.databases_are_told_nothing_that_their_snapshot_brings, _at("Database", "MasterUsername")),
+    Fault(data.secrets_survive_the_stack_where_a_new_value_would_not_do, ("Resources", "UnsubscribeSecret", "DeletionPolicy")),
+    Fault(
+        data.secrets_survive_the_stack_where_a_new_value_would_not_do,
+        ("Resources", "UserTokenSecret"),
+        _and(DeletionPolicy="Retain"),
+    ),
     Fault(data.databases_can_go_back_a_week, _at("Database", "BackupRetentionPeriod"), 1),
     Fault(data.databases_refuse_plain_connections, _at("DatabaseSettings", "Parameters", "rds.force_ssl"), "0"),
     Fault(data.databases_refuse_plain_connections, _at("DatabaseProxy", "RequireTLS"), False, _PROXY),
@@ -306,6 +321,13 @@ _OF_DATA = [
         data.the_schema_comes_before_the_code,
         _at("IntakeFunction", *_VARIABLES),
         _and(DATABASE_ADMIN_SECRET_ARN="arn:aws:secretsmanager:us-east-1:account:secret:x"),
+    ),
+    Fault(data.the_migration_runs_when_the_database_is_another, _at("Migration", "Database")),
+    Fault(
+        data.the_migration_runs_when_the_database_is_another,
+        _at("Migration", "Database"),
+        {"Fn::GetAtt": ["Database", "Endpoint.Address"]},
+        {"RestoredDatabaseHost": "restored.c0ffee.us-east-1.rds.amazonaws.com", "RestoredDatabaseSecretArn": "arn"},
     ),
     Fault(data.the_migration_runs_when_a_migration_changes, _at("Migration", "Migrations")),
 ]
@@ -368,6 +390,18 @@ _OF_WATCHING = [
     Fault(watching.dashboards_fit, _at("Dashboard", "DashboardBody"), _dashboard("AWS/Lambda", "Errors", width=25)),
     Fault(watching.dead_letters_ring_an_alarm, ("Resources", "WorkDeadLetterAlarm")),
     Fault(watching.dead_letters_ring_an_alarm, _at("WorkDeadLetterAlarm", "Threshold"), 1000),
+    Fault(
+        watching.dead_letters_ring_an_alarm,
+        _at("WorkDeadLetterAlarm", "Dimensions", 0, "Value", "Fn::GetAtt", 0),
+        "FailedInvocationsQueue",
+    ),
+    Fault(watching.jobs_that_fail_ring_an_alarm_that_ends, ("Resources", "SweepFailedAlarm")),
+    Fault(watching.jobs_that_fail_ring_an_alarm_that_ends, _at("JobsFailedAlarm", "Metrics", 2)),
+    Fault(watching.jobs_that_fail_ring_an_alarm_that_ends, _at("JobsFailedAlarm", "Threshold"), 1),
+    Fault(watching.alarms_watch_what_there_is, _at("AccessDeniedAlarm", "MetricName"), "AccessRefused"),
+    Fault(watching.alarms_watch_what_there_is, _at("SesQuotaAlarm", "Dimensions", 0, "Name"), "function"),
+    Fault(watching.alarms_watch_what_there_is, _at("BounceRateAlarm", "MetricName"), "BounceRate"),
+    Fault(watching.alarms_watch_what_there_is, _at("SystemEventsAlarm", "Metrics", 1, "MetricStat", "Metric", "Dimensions"), []),
     Fault(watching.messages_that_wait_ring_an_alarm, ("Resources", "FeedbackQueueAgeAlarm")),
     Fault(watching.messages_that_wait_ring_an_alarm, _at("WorkQueueAgeAlarm", "Metrics", 6)),
     Fault(watching.functions_that_fail_ring_an_alarm, ("Resources", "HttpErrorsAlarm")),
@@ -384,8 +418,9 @@ _OF_WATCHING = [
     Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("HttpDurationAlarm", "Threshold"), 10000),
     Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("WaitDurationAlarm", "Threshold"), 20000),
     Fault(watching.slowness_rings_above_what_is_meant_and_below_the_timeout, _at("WebhooksDurationAlarm", "Threshold"), 48000),
-    Fault(watching.a_silent_sweep_rings_an_alarm, ("Resources", "SweepSilentAlarm")),
-    Fault(watching.a_silent_sweep_rings_an_alarm, _at("SweepSilentAlarm", "TreatMissingData"), "notBreaching"),
+    Fault(watching.a_silent_timer_rings_an_alarm, ("Resources", "SweepSilentAlarm")),
+    Fault(watching.a_silent_timer_rings_an_alarm, ("Resources", "RetentionSilentAlarm")),
+    Fault(watching.a_silent_timer_rings_an_alarm, _at("SweepSilentAlarm", "TreatMissingData"), "notBreaching"),
     Fault(watching.logs_end_and_are_encrypted, _at("ApiLogs", "RetentionInDays")),
     Fault(watching.logs_end_and_are_encrypted, _at("IntakeLogs", "KmsKeyId")),
     Fault(watching.apis_are_throttled_and_logged, _at("HttpApiApiGatewayDefaultStage", "DefaultRouteSettings")),

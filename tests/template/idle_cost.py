@@ -80,7 +80,7 @@ def _database(template: reading.Template) -> list[Row]:
         machines = 2 if database["MultiAZ"] == "true" else 1
         size = database["DBInstanceClass"]
         found.append(Row(f"Postgres on `{size}`", machines, INSTANCE_HOUR[size], " an hour"))
-        found.append(Row("gigabytes of its storage", machines * database["AllocatedStorage"], STORAGE_GB))
+        found.append(Row("gigabytes of its storage", machines * database.get("AllocatedStorage", 0), STORAGE_GB))
     return found
 
 

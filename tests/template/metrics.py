@@ -97,6 +97,8 @@ def _written(call: ast.Call) -> tuple[str, frozenset[str]] | None:
     keywords = {one.arg: one.value for one in call.keywords if one.arg}
     if name == "add_metric" and isinstance(said := keywords.get("name"), ast.Constant):
         return str(said.value), frozenset({"service"})
+    if name == "tell" and len(call.args) == 1 and isinstance(call.args[0], ast.Constant):
+        return str(call.args[0].value), frozenset({"scope"})  # for the alarm; by what it is about besides
     if name in ("count", "write", "add") and call.args and isinstance(call.args[0], ast.Constant) and len(call.args) == 2:
         return str(call.args[0].value), frozenset({"service", *keywords})
     return None

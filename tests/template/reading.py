@@ -165,6 +165,19 @@ def named(value: Any) -> str | None:
     return None
 
 
+def referred_to(node: Any) -> set[str]:
+    """Every logical id and parameter that is named anywhere in it; AWS's own (`AWS::Region`) are left out."""
+    if isinstance(node, list):
+        return {name for part in node for name in referred_to(part)}
+    if not isinstance(node, dict):
+        return set()
+    inside = {name for part in node.values() for name in referred_to(part)}
+    text = node["Fn::Sub"] if isinstance(node.get("Fn::Sub"), str) else ""
+    placeholders = set(re.findall(r"\$\{(\w+)(?:\.\w+)*\}", text))
+    reference = named(node)
+    return inside | placeholders | ({reference} if reference and "::" not in reference else set())
+
+
 def listed(value: Any) -> list[Any]:
     """Policies and others write one thing either alone or in a list."""
     return value if isinstance(value, list) else [] if value is None else [value]

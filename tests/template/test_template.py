@@ -25,6 +25,12 @@ VARIANTS = {
         "ExistingSubnetIds": "subnet-1,subnet-2",
         "ExistingSecurityGroupId": "sg-1",
     },
+    "with a restored database in its network": {
+        "UseDatabaseProxy": "true",
+        "RestoredDatabaseHost": "restored.c0ffee.us-east-1.rds.amazonaws.com",
+        "RestoredDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:rds!db-restored",
+    },
+    "with a database from a snapshot": {"DatabaseSnapshot": "tocsin-before-the-accident"},
     "with a way to the internet": {"InternetEgress": "true", "PublicUrl": "https://notify.example.com"},
     "with push": {
         "ApnsApplicationArn": "arn:aws:sns:us-east-1:account:app/APNS/ours",

@@ -12,8 +12,9 @@ from tests.template import reading
 
 STACK = """<DescribeStacksResponse><DescribeStacksResult><Stacks><member>
 <StackName>{name}</StackName><StackStatus>{status}</StackStatus><CreationTime>2026-11-17T00:00:00Z</CreationTime>
-<Outputs>{outputs}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
+<Parameters>{parameters}</Parameters><Outputs>{outputs}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>"""
 OUTPUT = "<member><OutputKey>{0}</OutputKey><OutputValue>https://{0}.example.com</OutputValue></member>"
+PARAMETER = "<member><ParameterKey>{}</ParameterKey><ParameterValue>{}</ParameterValue></member>"
 REFUSAL = "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>{}</Message></Error></ErrorResponse>"
 
 
@@ -21,13 +22,15 @@ REFUSAL = "<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>
 class CloudFormation:
     url: str = ""
     stacks: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
     change_sets: list[dict[str, str]] = field(default_factory=list)
 
     def answer(self, asked: dict[str, str]) -> tuple[int, str]:
         name = asked["StackName"]
         if asked["Action"] == "DescribeStacks" and name in self.stacks:
             outputs = "".join(map(OUTPUT.format, reading.sam_template()["Outputs"]))
-            return 200, STACK.format(name=name, status=self.stacks[name], outputs=outputs)
+            parameters = "".join(PARAMETER.format(*each) for each in self.parameters.items())
+            return 200, STACK.format(name=name, status=self.stacks[name], parameters=parameters, outputs=outputs)
         if asked["Action"] == "CreateChangeSet":
             self.change_sets.append(asked)
             return 400, REFUSAL.format("It was noted, and that is all.")

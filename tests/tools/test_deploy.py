@@ -143,6 +143,30 @@ def test_a_first_deployment_needs_a_sender_and_a_later_one_keeps_it(cloudformati
     assert after.place == f"us-east-1, account {ACCOUNT}"
 
 
+def test_a_stack_that_was_only_imported_needs_a_sender_and_one_that_was_deployed_does_not(cloudformation: CloudFormation) -> None:
+    cloudformation.stacks["tocsin-dev"] = "IMPORT_COMPLETE"
+    imported = look()
+    cloudformation.parameters["EmailFrom"] = SENDER
+    deployed = look()
+
+    assert [each[:21] for each in imported.obstacles] == ["EMAIL_FROM is missing"]
+    assert deployed.obstacles == []
+
+
+@pytest.mark.parametrize(
+    ("given", "is_refused"), [({"DatabaseSnapshot": ""}, True), ({"DatabaseSnapshot": "another"}, False), ({}, False)]
+)
+def test_a_database_is_not_replaced_by_an_empty_one(
+    cloudformation: CloudFormation, given: dict[str, str], is_refused: bool
+) -> None:
+    cloudformation.stacks["tocsin-dev"] = "UPDATE_COMPLETE"
+    cloudformation.parameters |= {"EmailFrom": SENDER, "DatabaseSnapshot": "before-the-accident"}
+
+    found = look(**given).obstacles
+
+    assert [("would make an empty database" in each) for each in found] == ([True] if is_refused else [])
+
+
 def test_a_deployment_ends_with_where_the_api_is_and_how_to_read_the_admin_key(cloudformation: CloudFormation) -> None:
     cloudformation.stacks["tocsin-dev"] = "UPDATE_COMPLETE"
 

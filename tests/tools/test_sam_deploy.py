@@ -74,7 +74,9 @@ def test_without_credentials_sam_gets_as_far_as_missing_them(
 def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
     project: Path, cloudformation: CloudFormation, environment: str, stage: str
 ) -> None:
-    asked = deployment(ENV=environment, YES="1", PARAMETERS="SmsSenderId=Bells ExistingSubnetIds=subnet-1,subnet-2")
+    asked = deployment(
+        ENV=environment, YES="1", PARAMETERS="SmsSenderId=Bells RestoredDatabaseHost= ExistingSubnetIds=subnet-1,subnet-2"
+    )
     boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="uploads")
 
     # sam would make its own bucket by a stack of its own, so it is given one.
@@ -86,6 +88,7 @@ def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
     assert given["EmailFrom"] == "notify@example.com"
     assert given["ExistingSubnetIds"] == "subnet-1,subnet-2"
     assert given["SmsSenderId"] == "Bells"
+    assert given["RestoredDatabaseHost"] == "", "what is emptied goes back to the stack's own database"
     assert given["Stage"] == stage
     assert given.get("MultiAz") == ("true" if stage == "prod" else None)
     assert cloudformation.members("Tags") == {"service": "tocsin", "stage": stage}

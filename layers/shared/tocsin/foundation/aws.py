@@ -3,6 +3,10 @@
 from functools import cache
 from typing import Any
 
+from aws_lambda_powertools import Logger
+
+from tocsin.foundation import trouble
+
 # Time limits in seconds by service: (connect, read). The SDK's own retries are off everywhere: on a sending client they would
 # duplicate messages, elsewhere our own retry is the outbox.
 _LIMITS = {
@@ -15,6 +19,10 @@ _LIMITS = {
     "s3": (2, 15),
 }
 _POOL = 32
+# What a service calls it when a role lacks a right.
+_DENIED = ("AccessDenied", "AuthorizationError", "NotAuthorized", "Unauthorized")
+
+log = Logger(child=True)
 
 
 @cache
@@ -30,4 +38,15 @@ def client(service: str, limits: tuple[float, float] | None = None) -> Any:
         retries={"mode": "standard", "total_max_attempts": 1},
         max_pool_connections=_POOL,
     )
-    return boto3.client(service, config=config)  # type: ignore[call-overload]
+    made = boto3.client(service, config=config)  # type: ignore[call-overload]
+    made.meta.events.register("after-call", _notice_refusal)
+    return made
+
+
+def _notice_refusal(parsed: dict[str, Any], model: Any, **_: Any) -> None:
+    """What is refused for lack of rights is no hiccup: it will be refused until somebody mends a role or a policy."""
+    code = str(parsed.get("Error", {}).get("Code", ""))
+    if any(word in code for word in _DENIED):
+        call = f"{model.service_model.service_name}:{model.name}"
+        log.error("AWS refused a call for lack of rights", extra={"call": call, "code": code})
+        trouble.tell("AccessDenied", call=call)

@@ -5,11 +5,11 @@ CloudWatch's embedded format: by type and severity, and what whoever runs the in
 which an alarm watches."""
 
 import json
-import time
 from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from tocsin.foundation import embedded
 from tocsin.foundation.settings import settings
 
 PREFIX = "tocsin system event: "
@@ -32,26 +32,8 @@ def hear(notice: str) -> None:
 
 def _count(metric: str, said: dict[str, Any]) -> None:
     """What people raise is one type among the metrics: each name would be one more to pay for."""
-    namespace = settings().powertools_metrics_namespace
-    if namespace is None:
-        return
     dimensions = [["type", "severity"], *([["severity"]] if _concerns_installation(said) else [])]
-    embedded = {
-        "_aws": {
-            "Timestamp": time.time_ns() // 1_000_000,
-            "CloudWatchMetrics": [
-                {
-                    "Namespace": namespace,
-                    "Dimensions": dimensions,
-                    "Metrics": [{"Name": metric, "Unit": "Count"}],
-                }
-            ],
-        },
-        "type": "manual" if said["is_manual"] else said["event_type"],
-        "severity": said["severity"],
-        metric: 1,
-    }
-    print(json.dumps(embedded, separators=(",", ":")))
+    embedded.count(metric, dimensions, type="manual" if said["is_manual"] else said["event_type"], severity=said["severity"])
 
 
 def _concerns_installation(said: dict[str, Any]) -> bool:

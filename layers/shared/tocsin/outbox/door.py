@@ -13,7 +13,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from tocsin.channels.ways import PROVIDER_TIMEOUT, Ways
 from tocsin.delivery.counting import Count
 from tocsin.delivery.prepare import Policy
-from tocsin.foundation import database, deadlines, work_queue
+from tocsin.foundation import database, deadlines, trouble, work_queue
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.settings import settings
 from tocsin.foundation.tally import Tally
@@ -50,6 +50,7 @@ def worker_door(
             claimed = database.run(lambda conn: dispatch(conn, ids, worker, events_wait=events_wait))
         except DatabaseUnavailable as error:
             log.error("database unavailable; the nudges stay on the queue", extra=error.said)
+            trouble.tell("DatabaseUnavailable", reason=error.said["reason"])  # to Lambda a batch that is given back is no error
             return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in nudged]}
         finally:
             tally.write()
