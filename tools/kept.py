@@ -20,7 +20,9 @@ def part(template: dict[str, Any], *, archive: bool) -> dict[str, Any]:
     resources = {
         name: {key: value for key, value in each.items() if key != "Condition"}
         for name, each in template["Resources"].items()
-        if each.get("DeletionPolicy") == "Retain" and (archive or each.get("Condition") != "HasArchive")
+        if each.get("DeletionPolicy") == "Retain"
+        and each["Type"] in _IDENTIFIED_BY  # a log is kept for those who read it; a new stack begins its own
+        and (archive or each.get("Condition") != "HasArchive")
     }
     named = json.dumps(resources)
     parameters = {name: each for name, each in template["Parameters"].items() if f'{{"Ref": "{name}"}}' in named}

@@ -20,7 +20,8 @@ def an_alarm_is_missing(template: Template) -> list[str]:
     return [
         *alarms.everything_there_is_to_watch_is_watched(template),
         *alarms.a_timer_that_grows_slow_rings_an_alarm(template),
-        *watching.a_silent_sweep_rings_an_alarm(template),
+        *watching.a_silent_timer_rings_an_alarm(template),
+        *watching.jobs_that_fail_ring_an_alarm_that_ends(template),
         *watching.dead_letters_ring_an_alarm(template),
         *watching.messages_that_wait_ring_an_alarm(template),
         *watching.functions_that_fail_ring_an_alarm(template),

@@ -6,7 +6,12 @@ from tests.template.reading import Template, named, of_type
 
 LOG_GROUP = "AWS::Logs::LogGroup"
 # Of the kinds that we keep: the property that would give one a name of its own.
-NAMED_BY = {LOG_GROUP: "LogGroupName", "AWS::S3::Bucket": "BucketName", "AWS::KMS::Key": None}
+NAMED_BY = {
+    LOG_GROUP: "LogGroupName",
+    "AWS::S3::Bucket": "BucketName",
+    "AWS::KMS::Key": None,
+    "AWS::SecretsManager::Secret": "Name",
+}
 
 # What RDS cannot change: CloudFormation would make another, empty database and leave the first in a snapshot.
 REPLACES = ("DBName", "Port", "MasterUsername", "Engine", "StorageEncrypted", "KmsKeyId", "DBSubnetGroupName")
@@ -39,20 +44,3 @@ def functions_log_from_the_level_that_is_asked_for(template: Template) -> list[s
 def why_a_migration_failed_outlives_the_rollback(template: Template) -> list[str]:
     group = str(named(of_type(template, "AWS::Lambda::Function")["MigrateFunction"]["LoggingConfig"]["LogGroup"]))
     return [] if template["Resources"][group].get("DeletionPolicy") == "Retain" else [group]
-
-
-def keys_of_logs_admit_every_log(template: Template) -> list[str]:
-    """By the name of the group; one that it is not told has its stack's and its own."""
-    keys = of_type(template, "AWS::KMS::Key")
-    groups = of_type(template, LOG_GROUP).items()
-    return [name for name, each in groups if not _is_admitted(_name_of(name, each), str(keys.get(str(named(each["KmsKeyId"])))))]
-
-
-def _name_of(logical_id: str, group: dict[str, object]) -> str:
-    given = group.get("LogGroupName")
-    return str(given["Fn::Sub"]) if isinstance(given, dict) else f"${{AWS::StackName}}-{logical_id}-1A2B3C"
-
-
-def _is_admitted(name: str, key: str) -> bool:
-    patterns = re.findall(r":log-group:([^']+)'", key)
-    return any(re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) for pattern in patterns)

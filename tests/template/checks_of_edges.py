@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tests.template.admissions import ANYBODY, OUR_ACCOUNT, Admission, admissions, admissions_by_key
-from tests.template.aws_calls import called_by
+from tests.template.aws_calls import Call, called_by
 from tests.template.doors import folders
 from tests.template.policies import Grant, arn, grants_of
 from tests.template.reading import Template, named, of_type
@@ -50,11 +50,17 @@ def keys_serve_whoever_publishes_to_what_they_encrypt(template: Template) -> lis
 def keys_serve_the_logs_they_encrypt(template: Template) -> list[str]:
     violations = []
     for name, each in of_type(template, "AWS::Logs::LogGroup").items():
-        group = f"{_GROUP}{each['LogGroupName']['Fn::Sub']}"
+        group = f"{_GROUP}{_name_of(name, each)}"
         found = [one for one in admissions_by_key(template, str(named(each["KmsKeyId"]))) if one.service == LOGS]
         may = {one.action for one in found if fnmatchcase(group, one.source.replace("[", "[[]"))}
         violations += [f"{name}: {action}" for action in sorted(TO_LOG - may)]
     return violations
+
+
+def _name_of(logical_id: str, group: dict[str, Any]) -> str:
+    """One that is not given a name has its stack's and its own."""
+    given = group.get("LogGroupName")
+    return str(given["Fn::Sub"]) if isinstance(given, dict) else f"${{AWS::StackName}}-{logical_id}-1A2B3C"
 
 
 def schedules_may_invoke_what_they_point_at_and_nothing_else(template: Template) -> list[str]:
@@ -136,7 +142,7 @@ def queues_are_emptied_by_a_function_or_by_people(template: Template) -> list[st
 
 def what_becomes_of_an_email_comes_back(template: Template) -> list[str]:
     """From the configuration set that emails are sent with, by a topic and a queue, to the function that heeds it."""
-    senders = [name for name, folder in folders().items() if any(call.service == "sesv2" for call in called_by(folder))]
+    senders = [name for name, folder in folders().items() if Call("sesv2", "send_email") in called_by(folder)]
     functions = of_type(template, FUNCTION)
     sets = {name: named(functions[name]["Environment"]["Variables"]["EMAIL_CONFIGURATION_SET"]) for name in senders}
     heard = {used for used in sets.values() if _heeds(template, used)}

@@ -146,6 +146,11 @@ def _to_archive(template: Template, variables: Variables) -> set[Grant]:
     return {Grant("s3:PutObject", f"${{{bucket}.Arn}}/{ARCHIVED}"), Grant("kms:GenerateDataKey", key, objects)}
 
 
+def _to_ask_for_the_quota(template: Template, variables: Variables) -> set[Grant]:
+    """The account's own numbers have no ARN."""
+    return {Grant("ses:GetAccount", "*")}
+
+
 # What each call takes of IAM.
 NEEDS: dict[Call, Needs] = {
     Call("sqs", "send_message"): _to_send,
@@ -155,6 +160,7 @@ NEEDS: dict[Call, Needs] = {
     Call("kms", "encrypt"): _to_seal,
     Call("kms", "decrypt"): _to_open,
     Call("sesv2", "send_email"): _to_email,
+    Call("sesv2", "get_account"): _to_ask_for_the_quota,
     Call("sns", "publish"): _to_publish,
     Call("sns", "create_platform_endpoint"): _to_make_endpoints,
     Call("lambda", "invoke"): _to_invoke,

@@ -76,7 +76,7 @@ WITH_A_DATABASE = {
         {
             "Engine": "postgres",
             "MasterUsername": "tocsin_owner",
-            "DBName": Given("DatabaseName"),
+            "DBName": "tocsin",
             "StorageEncrypted": True,
             "KmsKeyId": {"Fn::GetAtt": ["DataKey", "Arn"]},
             "DBSubnetGroupName": {"Ref": "DatabaseSubnets"},
@@ -87,6 +87,7 @@ WITH_A_DATABASE = {
     "SubnetA": Kept("AWS::EC2::Subnet", "the database stands in it", {"CidrBlock": {"Fn::Select": [0, _BLOCK]}}),
     "SubnetB": Kept("AWS::EC2::Subnet", "the database stands in it", {"CidrBlock": {"Fn::Select": [1, _BLOCK]}}),
 }
+FROM_A_SNAPSHOT = {("Database", key) for key in ("MasterUsername", "DBName", "StorageEncrypted", "KmsKeyId")}
 WITH_EGRESS = {"PublicSubnet": Kept("AWS::EC2::Subnet", "holds the way out", {"CidrBlock": {"Fn::Select": [2, _BLOCK]}})}
 WITH_AN_ARCHIVE = {"ArchiveBucket": Kept("AWS::S3::Bucket", "holds what is nowhere else any more")}
 # Names that a person would choose keep CloudFormation from replacing what must be replaced, and collide between stacks.
@@ -104,11 +105,14 @@ def what_holds_data_keeps_its_name(template: Template) -> list[str]:
 
 
 def what_holds_data_is_not_replaced_by_the_way(template: Template) -> list[str]:
+    """A database that was made from a snapshot has from there what RDS would refuse to be told again."""
+    brought = FROM_A_SNAPSHOT if template["Values"]["DatabaseSnapshot"] else set()
     return [
         f"{name}: {key} is {found}, and {each.why}"
         for name, each in _kept(template).items()
         for key, wanted in each.properties.items()
-        if (found := template["Resources"].get(name, {}).get("Properties", {}).get(key)) != _written(template, wanted)
+        if (name, key) not in brought
+        and (found := template["Resources"].get(name, {}).get("Properties", {}).get(key)) != _written(template, wanted)
     ]
 
 

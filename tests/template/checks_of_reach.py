@@ -20,15 +20,26 @@ HTTPS = 443
 _ELSEWHERE = {
     "ExistingDatabaseHost": "db.example.com",
     "ExistingDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:mine",
+    "ExistingSubnetIds": "subnet-1,subnet-2",
     "ExistingSecurityGroupId": "sg-1",
+}
+_RESTORED = {
+    "RestoredDatabaseHost": "restored.c0ffee.us-east-1.rds.amazonaws.com",
+    "RestoredDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:rds!db-restored",
 }
 # Parameters that go together with no installation that works.
 CANNOT_WORK = (
-    {"UseDatabaseProxy": "true", "DatabasePort": "6432"},  # the proxy listens at its own port alone
+    {"DatabaseName": "orders"},  # CloudFormation would make another database
+    {"DatabasePort": "6432"},
     {**_ELSEWHERE, "UseDatabaseProxy": "true"},
     {**_ELSEWHERE, "InternetEgress": "true"},
     {**_ELSEWHERE, "ExistingDatabaseSecretArn": ""},
+    {**_ELSEWHERE, "ExistingSubnetIds": ""},
     {**_ELSEWHERE, "ExistingSecurityGroupId": ""},
+    {**_RESTORED, "RestoredDatabaseSecretArn": ""},
+    {**_RESTORED, **_ELSEWHERE},
+    {**_ELSEWHERE, "DatabaseSnapshot": "before"},
+    {"AWS::Region": "il-central-1"},  # whose certificates are not shipped
 )
 PROXY_LISTENS_AT = 5432  # whatever the port of the database
 TO_CLOUDFORMATION = Grant("s3:PutObject", "arn:${AWS::Partition}:s3:::cloudformation-custom-resource-response-*/*")
@@ -159,7 +170,7 @@ def the_proxy_serves_the_database_and_every_role_of_its_callers(template: Templa
         served = {
             named(each) for target in targets if named(target["DBProxyName"]) == name for each in target["DBInstanceIdentifiers"]
         }
-        if served != set(of_type(template, "AWS::RDS::DBInstance")):
+        if served != ({None} if template["Values"]["RestoredDatabaseHost"] else set(of_type(template, "AWS::RDS::DBInstance"))):
             violations.append(f"{name} serves {sorted(map(str, served))}")
     return violations
 

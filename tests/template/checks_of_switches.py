@@ -121,8 +121,14 @@ def functions_have_the_code_that_they_import(template: Template) -> list[str]:
 
 
 def functions_log_whatever_they_say(template: Template) -> list[str]:
-    """Metrics are lines of the log; Lambda's own filter by level would swallow them."""
-    return [name for name, each in of_type(template, FUNCTION).items() if set(each["LoggingConfig"]) - {"LogFormat", "LogGroup"}]
+    """Metrics are lines of the log; Lambda's own filter by level would swallow them, from WARN on, and they have no level."""
+    said = {"LogFormat", "LogGroup", "ApplicationLogLevel"}
+    functions = of_type(template, FUNCTION).items()
+    return [
+        name
+        for name, each in functions
+        if set(each["LoggingConfig"]) - said or each["LoggingConfig"].get("ApplicationLogLevel", "INFO") not in {"DEBUG", "INFO"}
+    ]
 
 
 def nobody_can_ask_for_no_workers(template: Template) -> list[str]:

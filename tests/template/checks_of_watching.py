@@ -23,8 +23,6 @@ AWS_METRICS = {
     "AWS/SES": {"Reputation.BounceRate", "Reputation.ComplaintRate"},
     "AWS/SNS": {"SMSMonthToDateSpentUSD"},
 }
-# Written with its dimensions in a variable: by severity alone where the installation is concerned (foundation/system_events.py).
-WRITTEN_BESIDES = {("SystemEvents", frozenset({"severity"}))}
 # queue: why an alarm on what lies there would never end
 ONLY_READ = {"FailedInvocationsQueue": "nobody works off what it says; its functions' own metrics ring, and end"}
 METRICS_OF_AN_ALARM = 10
@@ -109,20 +107,6 @@ def jobs_that_fail_ring_an_alarm_that_ends(template: Template) -> list[str]:
     caught = [named(each["FunctionName"]) for each in of_type(template, "AWS::Lambda::EventInvokeConfig").values()]
     watched = {pair for each in of_type(template, ALARM).values() if each.get("Threshold") == 0 for pair in _watched(each)}
     return [f"{job}: {metric}" for job in caught for metric in ("Errors", "AsyncEventsDropped") if (metric, job) not in watched]
-
-
-def alarms_watch_what_there_is(template: Template) -> list[str]:
-    """A metric that nobody writes never rings: each is one of AWS's, or our code writes it under just these dimensions."""
-    violations = []
-    for name, each in of_type(template, ALARM).items():
-        for metric in [one["MetricStat"]["Metric"] for one in each.get("Metrics", []) if "MetricStat" in one] or [each]:
-            namespace = metric["Namespace"] if isinstance(metric["Namespace"], str) else metric["Namespace"]["Fn::Sub"]
-            dimensions = frozenset(one["Name"] for one in metric.get("Dimensions", []))
-            of_aws = metric["MetricName"] in AWS_METRICS.get(namespace, ())
-            ours = namespace.startswith("Tocsin/") and (metric["MetricName"], dimensions) in written_metrics() | WRITTEN_BESIDES
-            if not of_aws and not ours:
-                violations.append(f"{name}: {namespace} {metric['MetricName']} by {sorted(dimensions)}")
-    return violations
 
 
 def slowness_rings_above_what_is_meant_and_below_the_timeout(template: Template) -> list[str]:

@@ -1,6 +1,7 @@
 """The faults that the checks of a deployment must find."""
 
 from tests.template import checks_of_deployment as deployment
+from tests.template import checks_of_edges as edges
 from tests.template.faults import Fault
 
 _LOG_KEY = ("Resources", "LogKey", "Properties", "KeyPolicy", "Statement", 1, "Condition", "ArnLike")
@@ -24,8 +25,8 @@ ON_TRANSLATED: tuple[Fault, ...] = (
         ("Resources", "MigrateFunction", "Properties", "LoggingConfig", "ApplicationLogLevel"),
     ),
     Fault(deployment.why_a_migration_failed_outlives_the_rollback, ("Resources", "MigrateLogs", "DeletionPolicy")),
-    Fault(deployment.keys_of_logs_admit_every_log, (*_LOG_KEY, _ADMITTED, 1)),
-    Fault(deployment.keys_of_logs_admit_every_log, (*_LOG_KEY, _ADMITTED, 0)),
+    Fault(edges.keys_serve_the_logs_they_encrypt, (*_LOG_KEY, _ADMITTED, 1)),
+    Fault(edges.keys_serve_the_logs_they_encrypt, (*_LOG_KEY, _ADMITTED, 0)),
 )
 ON_SAM: tuple[Fault, ...] = (
     Fault(

@@ -12,7 +12,7 @@ from unittest import mock
 from tests.template.doors import served
 from tests.unit.settings_read import reach_of
 from tests.unit.source import modules
-from tocsin.foundation import system_events
+from tocsin.foundation import embedded, system_events
 from tocsin.foundation.settings import Settings
 
 _SEARCH = re.compile(r"SEARCH\('\{(?P<schema>.*?)\}(?P<terms> [^']*)'")  # a brace within belongs to a placeholder
@@ -79,7 +79,8 @@ def printed_of_system_events() -> dict[str, set[frozenset[str]]]:
     """By metric, the sets of dimensions under which one is counted that whoever runs the installation must hear of."""
     said = {"severity": "high", "event_type": "x", "is_manual": False, "tenant_id": None}
     config, printed = Settings(powertools_metrics_namespace="Tocsin"), StringIO()
-    with mock.patch.object(system_events, "settings", lambda: config), redirect_stdout(printed):
+    told = [mock.patch.object(module, "settings", lambda: config) for module in (system_events, embedded)]
+    with told[0], told[1], redirect_stdout(printed):
         for metric in system_events._METRICS.values():
             system_events._count(metric, said)
     lines = [json.loads(line) for line in printed.getvalue().splitlines()]

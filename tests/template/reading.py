@@ -11,13 +11,14 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
+from tools.template_rules import refusals
+
 Template = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIRED = {"EmailFrom": "notifications@example.com"}
 STACK = "AWS::CloudFormation::Stack"
 _NOTHING = object()
-_ALWAYS = {"Fn::Equals": ["", ""]}
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
 
 
@@ -137,11 +138,7 @@ def _with_outputs(node: Any, stack: str, offered: dict[str, Any], taken: set[str
 
 def refused(template: Template, **parameters: str) -> list[str]:
     """What the rules of the template say against these parameters, before anything is made."""
-    values = {name: _parameter(name, declared, parameters) for name, declared in template["Parameters"].items()}
-    settling = _Settling(template, values)
-    rules = [each for each in template.get("Rules", {}).values() if settling.decided(each.get("RuleCondition", _ALWAYS))]
-    asserted = [one for rule in rules for one in rule["Assertions"]]
-    return [one["AssertDescription"] for one in asserted if not settling.decided(one["Assert"])]
+    return refusals(template, parameters.get("AWS::Region", _Region.region_name), {**REQUIRED, **parameters})
 
 
 def of_type(template: Template, kind: str) -> dict[str, dict[str, Any]]:
