@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tests.template import checks_of_variables as variables
+from tests.template.doors import folders
 from tests.template.everything import Place, at, fault, resources
 from tests.template.faults import Fault
 from tests.unit.settings_read import OF_LIBRARIES
@@ -17,7 +18,7 @@ def _of(function: str, *path: str | int) -> Place:
 def faults() -> Iterator[Fault]:
     for function in resources(variables.FUNCTION):
         given = at(_of(function))
-        read = {field.upper() for field in variables.read_by_door(variables.folders()[function])}
+        read = {field.upper() for field in variables.read_by_door(folders()[function])}
         for key, value in given.items():
             if key in OF_LIBRARIES:
                 yield fault(variables.libraries_are_given_what_they_read, _of(function, key))
