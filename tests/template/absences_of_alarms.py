@@ -27,9 +27,15 @@ def faults() -> Iterator[Fault]:
     for name in resources(ALARM):
         each = at(of(name))
         yield fault(an_alarm_is_missing, ("Resources", name))
+        yield fault(alarms.alarms_also_tell_that_it_is_over, of(name, "OKActions"))
         yield from _of_its_metrics(name, each)
         yield from _of_its_judgement(name, each)
     yield fault(alarms.everything_there_is_to_watch_is_watched, ("Resources", "ServerErrorsAlarm"))
+    yield fault(alarms.whoever_is_to_be_told_is_subscribed, ("Resources", "AlarmSubscription"))
+    yield fault(alarms.whoever_is_to_be_told_is_subscribed, of("AlarmSubscription", "Endpoint"), "nobody@example.com")
+    yield fault(alarms.whoever_is_to_be_told_is_subscribed, of("AlarmSubscription", "TopicArn"), {"Ref": "FeedbackTopic"})
+    for number in range(1, len(at(of("ThrottlesAlarm", "Metrics")))):
+        yield fault(alarms.every_function_that_is_turned_away_rings_an_alarm, of("ThrottlesAlarm", "Metrics", number))
     yield fault(alarms.a_timer_that_grows_slow_rings_an_alarm, ("Resources", "SweepDurationAlarm"))
     yield fault(alarms.alarms_of_the_severe_hear_of_all_that_is_severe, of("SystemEventsAlarm", "Metrics", 2))
     namespace = of("SweepFunction", "Environment", "Variables", "POWERTOOLS_SERVICE_NAME")

@@ -19,6 +19,7 @@ def faults() -> Iterator[Fault]:
     yield from _of_routes()
     yield from _of_dead_letters()
     yield from _of_emails()
+    yield from _of_waiting()
     yield from _of_the_database()
 
 
@@ -60,6 +61,10 @@ def _of_keys() -> Iterator[Fault]:
                 yield fault(check, (*statements, number, "Principal"), _STRANGER)
                 yield fault(check, (*statements, number, "Condition"), _ELSEWHERE)
                 yield fault(check, (*statements, number, "Action", 0))
+        root = (*statements, 0)
+        yield fault(edges.keys_leave_it_to_the_roles_who_uses_them, root)
+        for part in ("Action", "Principal", "Resource"):
+            yield fault(edges.keys_leave_it_to_the_roles_who_uses_them, (*root, part), "kms:DescribeKey")
     for topic in resources("AWS::SNS::Topic"):
         yield fault(checks["DataKey"], of(topic, "KmsMasterKeyId"), "alias/aws/sns")
         yield fault(checks["DataKey"], of(topic, "KmsMasterKeyId"), {"Ref": "LogKey"})
@@ -127,6 +132,14 @@ def _of_emails() -> Iterator[Fault]:
     yield fault(check, of("FeedbackSubscription", "Endpoint"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
     yield fault(check, of("FeedbackFunctionProviderEvents", "FunctionName"), {"Ref": "IntakeQueueFunction"})
     yield fault(check, of("DispatchFunction", "Environment", "Variables", "EMAIL_CONFIGURATION_SET"), "other")
+
+
+def _of_waiting() -> Iterator[Fault]:
+    check = edges.whoever_sends_begins_when_it_is_let_in
+    yield fault(check, ("Resources", "EmailEventDestination", "DependsOn"))
+    yield fault(check, ("Resources", "FeedbackSubscription", "DependsOn"))
+    for number in range(len(at(("Resources", "FeedbackSubscription", "DependsOn")))):
+        yield fault(check, ("Resources", "FeedbackSubscription", "DependsOn", number))
 
 
 def _of_the_database() -> Iterator[Fault]:

@@ -37,6 +37,9 @@ def _of_endpoints() -> Iterator[Fault]:
             yield fault(reach.endpoints_admit_the_functions, of(name, "SecurityGroupIds", 0), {"Ref": "DatabaseSecurityGroup"})
     yield fault(reach.endpoints_stand_beside_the_functions, of("S3Endpoint", "RouteTableIds"))
     yield fault(reach.endpoints_stand_beside_the_functions, of("S3Endpoint", "RouteTableIds", 0), _OTHER)
+    yield fault(reach.endpoints_let_through_what_is_called_and_nothing_else, of("S3Endpoint", "PolicyDocument"))
+    for kind in ("Subnet", "RouteTable", "SecurityGroup", "VPCEndpoint", "VPCGatewayAttachment"):
+        yield from (fault(reach.everything_stands_in_one_network, of(name, "VpcId")) for name in resources(f"AWS::EC2::{kind}"))
     policy = of("S3Endpoint", "PolicyDocument", "Statement", 0)
     for number in range(len(at((*policy, "Resource")))):
         yield fault(reach.endpoints_let_through_what_is_called_and_nothing_else, (*policy, "Resource", number))

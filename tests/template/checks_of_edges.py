@@ -8,14 +8,18 @@ from tests.template.admissions import ANYBODY, OUR_ACCOUNT, Admission, admission
 from tests.template.aws_calls import called_by
 from tests.template.doors import folders
 from tests.template.policies import Grant, arn, grants_of
-from tests.template.reading import Template, named, of_type
+from tests.template.reading import Template, listed, named, of_type
 from tests.template.wiring import function_of, invoked
 
 QUEUE, TOPIC, KEY, FUNCTION = "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::KMS::Key", "AWS::Lambda::Function"
 SUBSCRIPTION, DESTINATION = "AWS::SNS::Subscription", "AWS::SES::ConfigurationSetEventDestination"
 # What a service must do with the key of a topic to publish there, and CloudWatch Logs with that of a group.
 TO_PUBLISH = {"kms:GenerateDataKey", "kms:Decrypt"}
-TO_LOG = {"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:DescribeKey"}
+TO_LOG = {
+    *("kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:DescribeKey"),
+    *("kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext"),
+}
+_ROOT = {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}
 LOGS = "logs.${AWS::Region}.amazonaws.com"
 _GROUP = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:"
 _SET = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:configuration-set/"
@@ -45,6 +49,29 @@ def keys_serve_whoever_publishes_to_what_they_encrypt(template: Template) -> lis
         may = {each.action for each in of_key if each.service == sent.service and each.source in (ANYBODY, OUR_ACCOUNT)}
         violations += [f"{sent.service} for {sent.place}: {action} of {key}" for action in sorted(TO_PUBLISH - may)]
     return violations
+
+
+def keys_leave_it_to_the_roles_who_uses_them(template: Template) -> list[str]:
+    """Without this statement no grant of a role counts, and nobody could ever change the key again."""
+    wanted = {"Effect": "Allow", "Principal": _ROOT, "Action": "kms:*", "Resource": "*"}
+    statements = {name: each["KeyPolicy"]["Statement"] for name, each in of_type(template, KEY).items()}
+    return [name for name, found in statements.items() if wanted not in [_without_sid(one) for one in found]]
+
+
+def whoever_sends_begins_when_it_is_let_in(template: Template) -> list[str]:
+    """SES tries the topic at once, and a subscription delivers at once: their policies come first."""
+    waiting = {
+        name: each.get("DependsOn", [])
+        for kind in (SUBSCRIPTION, DESTINATION)
+        for name, each in template["Resources"].items()
+        if each["Type"] == kind and each["Properties"].get("Protocol") != "email"
+    }
+    return [
+        f"{name} does not wait for {policy}"
+        for name, awaited in waiting.items()
+        for policy in _policies_of(template, _places_of(template, name))
+        if policy not in listed(awaited)
+    ]
 
 
 def keys_serve_the_logs_they_encrypt(template: Template) -> list[str]:
@@ -185,6 +212,27 @@ def _sent(template: Template) -> set[Admission]:
             (arn(template, one), "cloudwatch.amazonaws.com", "sns:Publish", OUR_ACCOUNT) for actions in told for one in actions
         }
     return {Admission(*each) for each in sent if each[0] in template["Resources"]}
+
+
+def _places_of(template: Template, sender: str) -> list[str]:
+    each = template["Resources"][sender]["Properties"]
+    if "EventDestination" in each:
+        return [arn(template, each["EventDestination"]["SnsDestination"]["TopicARN"])]
+    return _all(template, [each["Endpoint"], each.get("RedrivePolicy", {}).get("deadLetterTargetArn")])
+
+
+def _policies_of(template: Template, places: list[str]) -> list[str]:
+    kinds = {"AWS::SQS::QueuePolicy": "Queues", "AWS::SNS::TopicPolicy": "Topics"}
+    return [
+        name
+        for kind, key in kinds.items()
+        for name, each in of_type(template, kind).items()
+        if {*map(named, each[key])} & {*places}
+    ]
+
+
+def _without_sid(statement: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in statement.items() if key != "Sid"}
 
 
 def _all(template: Template, places: list[Any]) -> list[str]:

@@ -83,8 +83,9 @@ def endpoints_admit_the_functions(template: Template) -> list[str]:
 
 
 def endpoints_let_through_what_is_called_and_nothing_else(template: Template) -> list[str]:
-    """Those with a policy of their own; without one an endpoint lets through whatever the caller's role allows."""
-    return [
+    """Those with a policy of their own, which every gateway has; an interface lets through whatever the caller's role allows."""
+    open_ones = [name for name, each in _endpoints(template).items() if not _is_interface(each) and "PolicyDocument" not in each]
+    return open_ones + [
         f"{name}: {' '.join(grant)}"
         for name, each in _endpoints(template).items()
         if "PolicyDocument" in each
@@ -183,6 +184,14 @@ def a_way_out_leads_to_the_internet(template: Template) -> list[str]:
         good = {nat for nat in out if nat in addressed and _leads_to(template, nats[str(nat)], attached)}
         lost += [] if good and good == out else [subnet]
     return lost
+
+
+def everything_stands_in_one_network(template: Template) -> list[str]:
+    """What names no network would stand in the account's own, apart from the rest."""
+    networks = set(of_type(template, "AWS::EC2::VPC"))
+    kinds = ("Subnet", "RouteTable", "SecurityGroup", "VPCEndpoint", "VPCGatewayAttachment")
+    placed = [(name, each) for kind in kinds for name, each in of_type(template, f"AWS::EC2::{kind}").items()]
+    return [name for name, each in placed if {named(each.get("VpcId"))} != networks]
 
 
 def nothing_else_narrows_the_network(template: Template) -> list[str]:
