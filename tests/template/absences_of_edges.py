@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tests.template import checks_of_edges as edges
+from tests.template import checks_of_invoking as invoking
 from tests.template.everything import at, fault, of, resources
 from tests.template.faults import Fault
 from tests.template.reading import listed, named
@@ -74,7 +75,7 @@ def _of_keys() -> Iterator[Fault]:
 
 
 def _of_schedules() -> Iterator[Fault]:
-    check = edges.schedules_may_invoke_what_they_point_at_and_nothing_else
+    check = invoking.schedules_may_invoke_what_they_point_at_and_nothing_else
     for name in resources("AWS::Scheduler::Schedule"):
         role = str(named(at(of(name, "Target", "RoleArn"))))
         for number in range(len(at(of(role, "Policies")))):
@@ -91,16 +92,16 @@ def _of_routes() -> Iterator[Fault]:
         permissions.setdefault(str(named(at(of(name, "FunctionName")))), []).append(name)
     for function, names in permissions.items():
         name = min(names, key=lambda each: len(str(at(of(each, "SourceArn")))))
-        check = edges.routes_may_invoke_the_functions_they_lead_to
+        check = invoking.routes_may_invoke_the_functions_they_lead_to
         yield fault(check, ("Resources", name))
         yield fault(check, of(name, "Principal"), "events.amazonaws.com")
         yield fault(check, of(name, "SourceArn"), "arn:aws:execute-api:us-east-1:account:other/*")
-        yield fault(edges.routes_lead_to_functions, ("Resources", function))
+        yield fault(invoking.routes_lead_to_functions, ("Resources", function))
     path = next(iter(at(of("HttpApi", "Body", "paths"))))
     method = next(iter(at(of("HttpApi", "Body", "paths", path))))
     integration = of("HttpApi", "Body", "paths", path, method, "x-amazon-apigateway-integration")
-    yield fault(edges.routes_lead_to_functions, (*integration, "payloadFormatVersion"), "1.0")
-    yield fault(edges.routes_lead_to_functions, (*integration, "type"), "mock")
+    yield fault(invoking.routes_lead_to_functions, (*integration, "payloadFormatVersion"), "1.0")
+    yield fault(invoking.routes_lead_to_functions, (*integration, "type"), "mock")
 
 
 def _of_dead_letters() -> Iterator[Fault]:

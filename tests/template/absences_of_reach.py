@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from tests.template import checks_of_proxy as proxy
 from tests.template import checks_of_reach as reach
 from tests.template.everything import at, fault, of, resources
 from tests.template.faults import Fault
@@ -57,8 +58,8 @@ def _of_security_groups() -> Iterator[Fault]:
     checks: dict[tuple[str, str], Any] = {
         ("FunctionSecurityGroup", "SecurityGroupEgress"): reach.functions_may_go_out_to_what_they_call,
         ("EndpointSecurityGroup", "SecurityGroupIngress"): reach.endpoints_admit_the_functions,
-        ("DatabaseSecurityGroup", "SecurityGroupIngress"): reach.the_proxy_is_reached_and_reaches_the_database,
-        ("DatabaseSecurityGroup", "SecurityGroupEgress"): reach.the_proxy_is_reached_and_reaches_the_database,
+        ("DatabaseSecurityGroup", "SecurityGroupIngress"): proxy.the_proxy_is_reached_and_reaches_the_database,
+        ("DatabaseSecurityGroup", "SecurityGroupEgress"): proxy.the_proxy_is_reached_and_reaches_the_database,
     }
     for (group, way), check in checks.items():
         for number, rule in enumerate(at(of(group, way))):
@@ -93,8 +94,8 @@ def _of_subnets() -> Iterator[Fault]:
 
 def _of_the_proxy() -> Iterator[Fault]:
     met, served = (
-        reach.the_proxy_is_reached_and_reaches_the_database,
-        reach.the_proxy_serves_the_database_and_every_role_of_its_callers,
+        proxy.the_proxy_is_reached_and_reaches_the_database,
+        proxy.the_proxy_serves_the_database_and_every_role_of_its_callers,
     )
     yield fault(met, ("Resources", "ProxyReachesDatabase"))
     yield fault(met, of("ProxyReachesDatabase", "SourceSecurityGroupId"), {"Ref": "FunctionSecurityGroup"})
@@ -106,7 +107,7 @@ def _of_the_proxy() -> Iterator[Fault]:
 
 
 def _of_rules() -> Iterator[Fault]:
-    check = reach.what_cannot_be_reached_is_refused_before_it_is_made
+    check = proxy.what_cannot_be_reached_is_refused_before_it_is_made
     for rule, each in at(("Rules",)).items():
         yield fault(check, ("Rules", rule))
         yield from (fault(check, ("Rules", rule, "Assertions", number)) for number in range(len(each["Assertions"])))

@@ -9,7 +9,7 @@ from tests.template.aws_calls import answers_cloudformation
 from tests.template.checks_of_grants import calls_of, needs_of, variables_of
 from tests.template.doors import folders
 from tests.template.policies import Grant, arn
-from tests.template.reading import Template, listed, named, of_type, refused
+from tests.template.reading import Template, listed, named, of_type
 from tests.template.security_groups import ANYWHERE, admits, lets_out
 
 FUNCTION, ENDPOINT = "AWS::Lambda::Function", "AWS::EC2::VPCEndpoint"
@@ -17,20 +17,6 @@ FUNCTION, ENDPOINT = "AWS::Lambda::Function", "AWS::EC2::VPCEndpoint"
 # traces, which are handed to Lambda's own daemon beside the function.
 SERVICES = {"sesv2": "email", **{each: each for each in ("sqs", "secretsmanager", "kms", "sns", "lambda", "s3")}}
 HTTPS = 443
-_ELSEWHERE = {
-    "ExistingDatabaseHost": "db.example.com",
-    "ExistingDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:mine",
-    "ExistingSecurityGroupId": "sg-1",
-}
-# Parameters that go together with no installation that works.
-CANNOT_WORK = (
-    {"UseDatabaseProxy": "true", "DatabasePort": "6432"},  # the proxy listens at its own port alone
-    {**_ELSEWHERE, "UseDatabaseProxy": "true"},
-    {**_ELSEWHERE, "InternetEgress": "true"},
-    {**_ELSEWHERE, "ExistingDatabaseSecretArn": ""},
-    {**_ELSEWHERE, "ExistingSecurityGroupId": ""},
-)
-PROXY_LISTENS_AT = 5432  # whatever the port of the database
 TO_CLOUDFORMATION = Grant("s3:PutObject", "arn:${AWS::Partition}:s3:::cloudformation-custom-resource-response-*/*")
 
 
@@ -128,49 +114,6 @@ def subnets_have_addresses_of_their_own_within_the_network(template: Template) -
     return outside + [f"{one} and {other}" for one, other in combinations(blocks, 2) if blocks[one].overlaps(blocks[other])]
 
 
-def the_proxy_is_reached_and_reaches_the_database(template: Template) -> list[str]:
-    """It listens at its own port, and goes on to that of the database."""
-    violations = []
-    for name, proxy in of_type(template, "AWS::RDS::DBProxy").items():
-        own = {named(group) for group in proxy["VpcSecurityGroupIds"]}
-        through = [each for each in of_type(template, FUNCTION).values() if named(variables_of(each)["DATABASE_HOST"]) == name]
-        if not through or any(int(variables_of(each)["DATABASE_PORT"]) != PROXY_LISTENS_AT for each in through):
-            violations.append(f"{name}: functions look for it at another port than {PROXY_LISTENS_AT}")
-        callers = {named(group) for each in through for group in each["VpcConfig"]["SecurityGroupIds"]}
-        violations += [f"{name} refuses {group}" for group in callers if not admits(template, own, group, PROXY_LISTENS_AT)]
-        for database, each in of_type(template, "AWS::RDS::DBInstance").items():
-            groups = {named(group) for group in each["VPCSecurityGroups"]}
-            network = subnets.addresses(next(iter(of_type(template, "AWS::EC2::VPC").values()))["CidrBlock"])
-            if not all(admits(template, groups, group, each["Port"]) for group in own):
-                violations.append(f"{database} refuses {name}")
-            if not lets_out(template, own, each["Port"], to=network):
-                violations.append(f"{name} may not go to {database}")
-    return violations
-
-
-def the_proxy_serves_the_database_and_every_role_of_its_callers(template: Template) -> list[str]:
-    """Of whose secret it does not know, it lets nobody through; of whose it may not read, neither."""
-    violations = []
-    for name, proxy in of_type(template, "AWS::RDS::DBProxy").items():
-        through = [each for each in of_type(template, FUNCTION).values() if named(variables_of(each)["DATABASE_HOST"]) == name]
-        wanted = {arn(template, variables_of(each)["DATABASE_SECRET_ARN"]) for each in through}
-        known = {arn(template, each["SecretArn"]) for each in proxy["Auth"]}
-        violations += [f"{name}: {secret}" for secret in sorted(wanted ^ known)]
-        targets = of_type(template, "AWS::RDS::DBProxyTargetGroup").values()
-        served = {
-            named(each) for target in targets if named(target["DBProxyName"]) == name for each in target["DBInstanceIdentifiers"]
-        }
-        if served != set(of_type(template, "AWS::RDS::DBInstance")):
-            violations.append(f"{name} serves {sorted(map(str, served))}")
-    return violations
-
-
-def what_cannot_be_reached_is_refused_before_it_is_made(template: Template) -> list[str]:
-    """By the rules of the template, which speak up before anything is made; and they say nothing of what does work."""
-    accepted = [f"accepted: {parameters}" for parameters in CANNOT_WORK if not refused(template, **parameters)]
-    return accepted + refused(template, **{name: _as_given(value) for name, value in template["Values"].items()})
-
-
 def a_way_out_leads_to_the_internet(template: Template) -> list[str]:
     """From every subnet of the functions, by a NAT gateway, and on by a gateway of the network; if one is asked for."""
     if template["Values"].get("InternetEgress") != "true":
@@ -197,10 +140,6 @@ def everything_stands_in_one_network(template: Template) -> list[str]:
 def nothing_else_narrows_the_network(template: Template) -> list[str]:
     """A network ACL would be a second set of rules, which the checks above do not read."""
     return [name for name, each in template["Resources"].items() if "NetworkAcl" in each["Type"]]
-
-
-def _as_given(value: Any) -> str:
-    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _endpoints(template: Template) -> dict[str, dict[str, Any]]:
