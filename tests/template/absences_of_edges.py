@@ -17,6 +17,7 @@ def faults() -> Iterator[Fault]:
     yield from _of_queues_and_topics()
     yield from _of_keys()
     yield from _of_schedules()
+    yield from _of_failures()
     yield from _of_routes()
     yield from _of_dead_letters()
     yield from _of_emails()
@@ -83,6 +84,14 @@ def _of_schedules() -> Iterator[Fault]:
         yield fault(check, of(name, "Target", "Arn"), {"Fn::GetAtt": ["IntakeFunction", "Arn"]})
         yield fault(check, of(name, "Target", "Arn"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
         yield fault(check, of(name, "Target", "DeadLetterConfig", "Arn"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
+
+
+def _of_failures() -> Iterator[Fault]:
+    check = invoking.failures_are_caught_of_the_very_version_that_is_invoked
+    for name in resources("AWS::Lambda::EventInvokeConfig"):
+        yield fault(check, ("Resources", name))
+        yield fault(check, of(name, "Qualifier"), "live")
+        yield fault(check, of(name, "DestinationConfig"))
 
 
 def _of_routes() -> Iterator[Fault]:

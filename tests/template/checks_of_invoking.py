@@ -31,6 +31,21 @@ def schedules_may_invoke_what_they_point_at_and_nothing_else(template: Template)
     return violations
 
 
+def failures_are_caught_of_the_very_version_that_is_invoked(template: Template) -> list[str]:
+    """What is said of one version, or alias, does not count for another: a timer that fails there would tell nobody."""
+    configured = [
+        (function_of(template, each["FunctionName"]), each.get("Qualifier"))
+        for each in of_type(template, "AWS::Lambda::EventInvokeConfig").values()
+        if each.get("DestinationConfig", {}).get("OnFailure", {}).get("Destination")
+    ]
+    called = [each["Target"]["Arn"] for each in of_type(template, "AWS::Scheduler::Schedule").values()]
+    called += [
+        each["Properties"]["ServiceToken"] for each in template["Resources"].values() if each["Type"].startswith("Custom::")
+    ]
+    wanted = [(function_of(template, each), _qualifier(template, invoked(template, each))) for each in called]
+    return [f"{function}: {qualifier}" for function, qualifier in wanted if (function, qualifier) not in configured]
+
+
 def routes_may_invoke_the_functions_they_lead_to(template: Template) -> list[str]:
     """Else API Gateway answers 500 by itself."""
     permissions = [each for each in of_type(template, "AWS::Lambda::Permission").values() if _is_for_routes(each)]
@@ -65,6 +80,12 @@ def _with_apis(source: Any) -> Any:
             return {"Fn::Sub": [text, {name: f"${{{named(part)}}}" if named(part) else part for name, part in parts.items()}]}
         case _:
             return source
+
+
+def _qualifier(template: Template, name: str | None) -> Any:
+    """By which version of it the function is meant: an alias by its name, the function itself by its latest."""
+    resource = template["Resources"].get(name, {})
+    return resource["Properties"]["Name"] if resource.get("Type") == "AWS::Lambda::Alias" else "$LATEST"
 
 
 def _is_for_routes(permission: dict[str, Any]) -> bool:
