@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from tests.template import checks_of_edges as edges
-from tests.template.everything import Place, at, fault, resources
+from tests.template import checks_of_invoking as invoking
+from tests.template.everything import at, fault, of, resources
 from tests.template.faults import Fault
 from tests.template.reading import listed, named
 
@@ -12,28 +13,26 @@ _NEVER = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}, "aws:
 _STRANGER = {"Service": "s3.amazonaws.com"}
 
 
-def _of(resource: str, *path: str | int) -> Place:
-    return ("Resources", resource, "Properties", *path)
-
-
 def faults() -> Iterator[Fault]:
     yield from _of_queues_and_topics()
     yield from _of_keys()
     yield from _of_schedules()
+    yield from _of_failures()
     yield from _of_routes()
     yield from _of_dead_letters()
     yield from _of_emails()
+    yield from _of_waiting()
     yield from _of_the_database()
 
 
 def _of_queues_and_topics() -> Iterator[Fault]:
     check = edges.queues_and_topics_let_in_whoever_sends_to_them_and_no_other
     for policy in [*resources("AWS::SQS::QueuePolicy"), *resources("AWS::SNS::TopicPolicy")]:
-        document = _of(policy, "PolicyDocument", "Statement")
+        document = of(policy, "PolicyDocument", "Statement")
         allowing = [number for number, each in enumerate(at(document)) if each["Effect"] == "Allow"]
         if allowing:
             yield fault(check, ("Resources", policy))
-            yield fault(check, _of(policy, "Queues" if "Queues" in at(_of(policy)) else "Topics"), [{"Ref": "PlanQueue"}])
+            yield fault(check, of(policy, "Queues" if "Queues" in at(of(policy)) else "Topics"), [{"Ref": "PlanQueue"}])
         for number in allowing:
             yield fault(check, (*document, number))
             for key, value in {
@@ -56,7 +55,7 @@ def _of_keys() -> Iterator[Fault]:
         "LogKey": edges.keys_serve_the_logs_they_encrypt,
     }
     for key, check in checks.items():
-        statements = _of(key, "KeyPolicy", "Statement")
+        statements = of(key, "KeyPolicy", "Statement")
         for number, each in enumerate(at(statements)):
             if "Service" in each["Principal"]:
                 yield fault(check, (*statements, number))
@@ -64,80 +63,100 @@ def _of_keys() -> Iterator[Fault]:
                 yield fault(check, (*statements, number, "Principal"), _STRANGER)
                 yield fault(check, (*statements, number, "Condition"), _ELSEWHERE)
                 yield fault(check, (*statements, number, "Action", 0))
+        root = (*statements, 0)
+        yield fault(edges.keys_leave_it_to_the_roles_who_uses_them, root)
+        for part in ("Action", "Principal", "Resource"):
+            yield fault(edges.keys_leave_it_to_the_roles_who_uses_them, (*root, part), "kms:DescribeKey")
     for topic in resources("AWS::SNS::Topic"):
-        yield fault(checks["DataKey"], _of(topic, "KmsMasterKeyId"), "alias/aws/sns")
-        yield fault(checks["DataKey"], _of(topic, "KmsMasterKeyId"), {"Ref": "LogKey"})
+        yield fault(checks["DataKey"], of(topic, "KmsMasterKeyId"), "alias/aws/sns")
+        yield fault(checks["DataKey"], of(topic, "KmsMasterKeyId"), {"Ref": "LogKey"})
     for group in resources("AWS::Logs::LogGroup"):
-        yield fault(checks["LogKey"], _of(group, "LogGroupName"), {"Fn::Sub": "/elsewhere/${AWS::StackName}"})
-        yield fault(checks["LogKey"], _of(group, "KmsKeyId"), {"Fn::GetAtt": ["DataKey", "Arn"]})
+        yield fault(checks["LogKey"], of(group, "LogGroupName"), {"Fn::Sub": "/elsewhere/${AWS::StackName}"})
+        yield fault(checks["LogKey"], of(group, "KmsKeyId"), {"Fn::GetAtt": ["DataKey", "Arn"]})
 
 
 def _of_schedules() -> Iterator[Fault]:
-    check = edges.schedules_may_invoke_what_they_point_at_and_nothing_else
+    check = invoking.schedules_may_invoke_what_they_point_at_and_nothing_else
     for name in resources("AWS::Scheduler::Schedule"):
-        role = str(named(at(_of(name, "Target", "RoleArn"))))
-        for number in range(len(at(_of(role, "Policies")))):
-            yield fault(check, _of(role, "Policies", number))
-        yield fault(check, _of(name, "Target", "Arn"), {"Fn::GetAtt": ["IntakeFunction", "Arn"]})
-        yield fault(check, _of(name, "Target", "Arn"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
-        yield fault(check, _of(name, "Target", "DeadLetterConfig", "Arn"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
+        role = str(named(at(of(name, "Target", "RoleArn"))))
+        for number in range(len(at(of(role, "Policies")))):
+            yield fault(check, of(role, "Policies", number))
+        yield fault(check, of(name, "Target", "Arn"), {"Fn::GetAtt": ["IntakeFunction", "Arn"]})
+        yield fault(check, of(name, "Target", "Arn"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
+        yield fault(check, of(name, "Target", "DeadLetterConfig", "Arn"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
+
+
+def _of_failures() -> Iterator[Fault]:
+    check = invoking.failures_are_caught_of_the_very_version_that_is_invoked
+    for name in resources("AWS::Lambda::EventInvokeConfig"):
+        yield fault(check, ("Resources", name))
+        yield fault(check, of(name, "Qualifier"), "live")
+        yield fault(check, of(name, "DestinationConfig"))
 
 
 def _of_routes() -> Iterator[Fault]:
     """One permission of each function, the widest (which no other includes); all are made alike, by SAM."""
     permissions: dict[str, list[str]] = {}
     for name in resources("AWS::Lambda::Permission"):
-        permissions.setdefault(str(named(at(_of(name, "FunctionName")))), []).append(name)
+        permissions.setdefault(str(named(at(of(name, "FunctionName")))), []).append(name)
     for function, names in permissions.items():
-        name = min(names, key=lambda each: len(str(at(_of(each, "SourceArn")))))
-        check = edges.routes_may_invoke_the_functions_they_lead_to
+        name = min(names, key=lambda each: len(str(at(of(each, "SourceArn")))))
+        check = invoking.routes_may_invoke_the_functions_they_lead_to
         yield fault(check, ("Resources", name))
-        yield fault(check, _of(name, "Principal"), "events.amazonaws.com")
-        yield fault(check, _of(name, "SourceArn"), "arn:aws:execute-api:us-east-1:account:other/*")
-        yield fault(edges.routes_lead_to_functions, ("Resources", function))
-    path = next(iter(at(_of("HttpApi", "Body", "paths"))))
-    method = next(iter(at(_of("HttpApi", "Body", "paths", path))))
-    integration = _of("HttpApi", "Body", "paths", path, method, "x-amazon-apigateway-integration")
-    yield fault(edges.routes_lead_to_functions, (*integration, "payloadFormatVersion"), "1.0")
-    yield fault(edges.routes_lead_to_functions, (*integration, "type"), "mock")
+        yield fault(check, of(name, "Principal"), "events.amazonaws.com")
+        yield fault(check, of(name, "SourceArn"), "arn:aws:execute-api:us-east-1:account:other/*")
+        yield fault(invoking.routes_lead_to_functions, ("Resources", function))
+    path = next(iter(at(of("HttpApi", "Body", "paths"))))
+    method = next(iter(at(of("HttpApi", "Body", "paths", path))))
+    integration = of("HttpApi", "Body", "paths", path, method, "x-amazon-apigateway-integration")
+    yield fault(invoking.routes_lead_to_functions, (*integration, "payloadFormatVersion"), "1.0")
+    yield fault(invoking.routes_lead_to_functions, (*integration, "type"), "mock")
 
 
 def _of_dead_letters() -> Iterator[Fault]:
     check = edges.dead_letter_queues_admit_all_that_feed_them_and_no_others
     for queue in resources("AWS::SQS::Queue"):
-        policy = at(_of(queue)).get("RedriveAllowPolicy", {})
+        policy = at(of(queue)).get("RedriveAllowPolicy", {})
         for number in range(len(policy.get("sourceQueueArns", []))):
-            yield fault(check, _of(queue, "RedriveAllowPolicy", "sourceQueueArns", number))
-        if "RedrivePolicy" in at(_of(queue)):
-            yield fault(check, _of(queue, "QueueName"), {"Fn::Sub": "${AWS::StackName}-other"})
+            yield fault(check, of(queue, "RedriveAllowPolicy", "sourceQueueArns", number))
+        if "RedrivePolicy" in at(of(queue)):
+            yield fault(check, of(queue, "QueueName"), {"Fn::Sub": "${AWS::StackName}-other"})
             yield fault(
                 edges.queues_are_emptied_by_a_function_or_by_people,
-                _of(queue, "RedrivePolicy", "deadLetterTargetArn"),
+                of(queue, "RedrivePolicy", "deadLetterTargetArn"),
                 {"Ref": queue},
             )
     for mapping in resources("AWS::Lambda::EventSourceMapping"):
         yield fault(edges.queues_are_emptied_by_a_function_or_by_people, ("Resources", mapping))
         source = {"Fn::GetAtt": ["WorkDeadLetterQueue", "Arn"]}
-        yield fault(edges.queues_are_emptied_by_a_function_or_by_people, _of(mapping, "EventSourceArn"), source)
+        yield fault(edges.queues_are_emptied_by_a_function_or_by_people, of(mapping, "EventSourceArn"), source)
 
 
 def _of_emails() -> Iterator[Fault]:
     check = edges.what_becomes_of_an_email_comes_back
     for gone in ("EmailEventDestination", "FeedbackSubscription", "FeedbackFunctionProviderEvents"):
         yield fault(check, ("Resources", gone))
-    yield fault(check, _of("EmailEventDestination", "EventDestination", "SnsDestination", "TopicARN"), {"Ref": "AlarmTopic"})
-    yield fault(check, _of("EmailEventDestination", "ConfigurationSetName"), "other")
-    yield fault(check, _of("FeedbackSubscription", "TopicArn"), {"Ref": "AlarmTopic"})
-    yield fault(check, _of("FeedbackSubscription", "Endpoint"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
-    yield fault(check, _of("FeedbackFunctionProviderEvents", "FunctionName"), {"Ref": "IntakeQueueFunction"})
-    yield fault(check, _of("DispatchFunction", "Environment", "Variables", "EMAIL_CONFIGURATION_SET"), "other")
+    yield fault(check, of("EmailEventDestination", "EventDestination", "SnsDestination", "TopicARN"), {"Ref": "AlarmTopic"})
+    yield fault(check, of("EmailEventDestination", "ConfigurationSetName"), "other")
+    yield fault(check, of("FeedbackSubscription", "TopicArn"), {"Ref": "AlarmTopic"})
+    yield fault(check, of("FeedbackSubscription", "Endpoint"), {"Fn::GetAtt": ["PlanQueue", "Arn"]})
+    yield fault(check, of("FeedbackFunctionProviderEvents", "FunctionName"), {"Ref": "IntakeQueueFunction"})
+    yield fault(check, of("DispatchFunction", "Environment", "Variables", "EMAIL_CONFIGURATION_SET"), "other")
+
+
+def _of_waiting() -> Iterator[Fault]:
+    check = edges.whoever_sends_begins_when_it_is_let_in
+    yield fault(check, ("Resources", "EmailEventDestination", "DependsOn"))
+    yield fault(check, ("Resources", "FeedbackSubscription", "DependsOn"))
+    for number in range(len(at(("Resources", "FeedbackSubscription", "DependsOn")))):
+        yield fault(check, ("Resources", "FeedbackSubscription", "DependsOn", number))
 
 
 def _of_the_database() -> Iterator[Fault]:
     check = edges.the_database_is_watched_and_encrypted_by_whom_it_names
-    yield fault(check, _of("DatabaseMonitoringRole", "ManagedPolicyArns"), [])
-    yield fault(check, _of("Database", "MonitoringRoleArn"), {"Fn::GetAtt": ["DispatchRole", "Arn"]})
-    yield fault(check, _of("DatabaseProxyRole", "ManagedPolicyArns"), [])
-    statement = _of("DatabaseProxyRole", "Policies", 0, "PolicyDocument", "Statement", 0)
+    yield fault(check, of("DatabaseMonitoringRole", "ManagedPolicyArns"), [])
+    yield fault(check, of("Database", "MonitoringRoleArn"), {"Fn::GetAtt": ["DispatchRole", "Arn"]})
+    yield fault(check, of("DatabaseProxyRole", "ManagedPolicyArns"), [])
+    statement = of("DatabaseProxyRole", "Policies", 0, "PolicyDocument", "Statement", 0)
     for number in range(len(listed(at((*statement, "Resource"))))):
         yield fault(check, (*statement, "Resource", number))

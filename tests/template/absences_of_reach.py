@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from tests.template import checks_of_proxy as proxy
 from tests.template import checks_of_reach as reach
-from tests.template.everything import Place, at, fault, resources
+from tests.template.everything import at, fault, of, resources
 from tests.template.faults import Fault
 
 GROUP, FUNCTION = "AWS::EC2::SecurityGroup", "AWS::Lambda::Function"
 _OTHER = {"Ref": "PublicRouteTable"}
-
-
-def _of(resource: str, *path: str | int) -> Place:
-    return ("Resources", resource, "Properties", *path)
 
 
 def faults() -> Iterator[Fault]:
@@ -29,25 +26,28 @@ def _of_endpoints() -> Iterator[Fault]:
         yield fault(reach.endpoints_lead_to_every_service_that_is_called_and_to_no_other, ("Resources", name))
         yield fault(
             reach.endpoints_answer_to_the_names_of_the_services,
-            _of(name, "ServiceName", "Fn::Sub"),
+            of(name, "ServiceName", "Fn::Sub"),
             "com.amazonaws.eu-west-1.sqs",
         )
-        if at(_of(name, "VpcEndpointType")) == "Interface":
-            yield fault(reach.endpoints_answer_to_the_names_of_the_services, _of(name, "PrivateDnsEnabled"))
-            yield fault(reach.endpoints_answer_to_the_names_of_the_services, _of(name, "PrivateDnsEnabled"), False)
-            yield fault(reach.endpoints_stand_beside_the_functions, _of(name, "SubnetIds"))
-            yield fault(reach.endpoints_stand_beside_the_functions, _of(name, "SubnetIds", 1))
-            yield fault(reach.endpoints_admit_the_functions, _of(name, "SecurityGroupIds"))
-            yield fault(reach.endpoints_admit_the_functions, _of(name, "SecurityGroupIds", 0), {"Ref": "DatabaseSecurityGroup"})
-    yield fault(reach.endpoints_stand_beside_the_functions, _of("S3Endpoint", "RouteTableIds"))
-    yield fault(reach.endpoints_stand_beside_the_functions, _of("S3Endpoint", "RouteTableIds", 0), _OTHER)
-    policy = _of("S3Endpoint", "PolicyDocument", "Statement", 0)
+        if at(of(name, "VpcEndpointType")) == "Interface":
+            yield fault(reach.endpoints_answer_to_the_names_of_the_services, of(name, "PrivateDnsEnabled"))
+            yield fault(reach.endpoints_answer_to_the_names_of_the_services, of(name, "PrivateDnsEnabled"), False)
+            yield fault(reach.endpoints_stand_beside_the_functions, of(name, "SubnetIds"))
+            yield fault(reach.endpoints_stand_beside_the_functions, of(name, "SubnetIds", 1))
+            yield fault(reach.endpoints_admit_the_functions, of(name, "SecurityGroupIds"))
+            yield fault(reach.endpoints_admit_the_functions, of(name, "SecurityGroupIds", 0), {"Ref": "DatabaseSecurityGroup"})
+    yield fault(reach.endpoints_stand_beside_the_functions, of("S3Endpoint", "RouteTableIds"))
+    yield fault(reach.endpoints_stand_beside_the_functions, of("S3Endpoint", "RouteTableIds", 0), _OTHER)
+    yield fault(reach.endpoints_let_through_what_is_called_and_nothing_else, of("S3Endpoint", "PolicyDocument"))
+    for kind in ("Subnet", "RouteTable", "SecurityGroup", "VPCEndpoint", "VPCGatewayAttachment"):
+        yield from (fault(reach.everything_stands_in_one_network, of(name, "VpcId")) for name in resources(f"AWS::EC2::{kind}"))
+    policy = of("S3Endpoint", "PolicyDocument", "Statement", 0)
     for number in range(len(at((*policy, "Resource")))):
         yield fault(reach.endpoints_let_through_what_is_called_and_nothing_else, (*policy, "Resource", number))
     for key, value in {"Action": "s3:GetObject", "Effect": "Deny", "Principal": {"AWS": "x"}, "Condition": {"Bool": {}}}.items():
         yield fault(reach.endpoints_let_through_what_is_called_and_nothing_else, (*policy, key), value)
-    yield fault(reach.endpoints_answer_to_the_names_of_the_services, _of("Vpc", "EnableDnsSupport"), False)
-    yield fault(reach.endpoints_answer_to_the_names_of_the_services, _of("Vpc", "EnableDnsHostnames"))
+    yield fault(reach.endpoints_answer_to_the_names_of_the_services, of("Vpc", "EnableDnsSupport"), False)
+    yield fault(reach.endpoints_answer_to_the_names_of_the_services, of("Vpc", "EnableDnsHostnames"))
     extra = {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.logs"}}}
     yield fault(reach.endpoints_lead_to_every_service_that_is_called_and_to_no_other, ("Resources", "LogsEndpoint"), extra)
     yield fault(reach.nothing_else_narrows_the_network, ("Resources", "Walls"), {"Type": "AWS::EC2::NetworkAcl"})
@@ -58,12 +58,12 @@ def _of_security_groups() -> Iterator[Fault]:
     checks: dict[tuple[str, str], Any] = {
         ("FunctionSecurityGroup", "SecurityGroupEgress"): reach.functions_may_go_out_to_what_they_call,
         ("EndpointSecurityGroup", "SecurityGroupIngress"): reach.endpoints_admit_the_functions,
-        ("DatabaseSecurityGroup", "SecurityGroupIngress"): reach.the_proxy_is_reached_and_reaches_the_database,
-        ("DatabaseSecurityGroup", "SecurityGroupEgress"): reach.the_proxy_is_reached_and_reaches_the_database,
+        ("DatabaseSecurityGroup", "SecurityGroupIngress"): proxy.the_proxy_is_reached_and_reaches_the_database,
+        ("DatabaseSecurityGroup", "SecurityGroupEgress"): proxy.the_proxy_is_reached_and_reaches_the_database,
     }
     for (group, way), check in checks.items():
-        for number, rule in enumerate(at(_of(group, way))):
-            place = _of(group, way, number)
+        for number, rule in enumerate(at(of(group, way))):
+            place = of(group, way, number)
             yield fault(check, (*place, "ToPort"), 80)
             yield fault(check, (*place, "FromPort"), 60000)
             yield fault(check, (*place, "IpProtocol"), "udp")
@@ -71,43 +71,43 @@ def _of_security_groups() -> Iterator[Fault]:
                 yield fault(check, (*place, "CidrIp"), "192.0.2.0/24")
             else:
                 yield fault(check, (*place, "SourceSecurityGroupId"), {"Ref": "EndpointSecurityGroup"})
-    yield fault(reach.functions_may_go_out_to_what_they_call, _of("FunctionSecurityGroup", "SecurityGroupEgress", 0))
-    yield fault(reach.functions_may_go_out_to_what_they_call, _of("FunctionSecurityGroup", "SecurityGroupEgress", 1))
-    yield fault(reach.endpoints_admit_the_functions, _of("EndpointSecurityGroup", "SecurityGroupIngress", 0))
+    yield fault(reach.functions_may_go_out_to_what_they_call, of("FunctionSecurityGroup", "SecurityGroupEgress", 0))
+    yield fault(reach.functions_may_go_out_to_what_they_call, of("FunctionSecurityGroup", "SecurityGroupEgress", 1))
+    yield fault(reach.endpoints_admit_the_functions, of("EndpointSecurityGroup", "SecurityGroupIngress", 0))
 
 
 def _of_subnets() -> Iterator[Fault]:
     for subnet in ("SubnetA", "SubnetB"):
         yield fault(reach.functions_stand_in_two_zones_with_routes, ("Resources", f"RouteTableOf{subnet}"))
-        yield fault(reach.subnets_have_addresses_of_their_own_within_the_network, _of(subnet, "CidrBlock"), "10.43.0.0/26")
-        yield fault(reach.subnets_have_addresses_of_their_own_within_the_network, _of(subnet, "CidrBlock", "Fn::Select", 0), 2)
-    yield fault(reach.functions_stand_in_two_zones_with_routes, _of("SubnetB", "AvailabilityZone", "Fn::Select", 0), 0)
-    yield fault(reach.subnets_have_addresses_of_their_own_within_the_network, _of("Vpc", "CidrBlock"), "10.42.0.0/26")
+        yield fault(reach.subnets_have_addresses_of_their_own_within_the_network, of(subnet, "CidrBlock"), "10.43.0.0/26")
+        yield fault(reach.subnets_have_addresses_of_their_own_within_the_network, of(subnet, "CidrBlock", "Fn::Select", 0), 2)
+    yield fault(reach.functions_stand_in_two_zones_with_routes, of("SubnetB", "AvailabilityZone", "Fn::Select", 0), 0)
+    yield fault(reach.subnets_have_addresses_of_their_own_within_the_network, of("Vpc", "CidrBlock"), "10.42.0.0/26")
     for function in resources(FUNCTION):
-        yield fault(reach.functions_stand_in_two_zones_with_routes, _of(function, "VpcConfig", "SubnetIds", 1))
+        yield fault(reach.functions_stand_in_two_zones_with_routes, of(function, "VpcConfig", "SubnetIds", 1))
         yield fault(
             reach.functions_may_go_out_to_what_they_call,
-            _of(function, "VpcConfig", "SecurityGroupIds", 0),
+            of(function, "VpcConfig", "SecurityGroupIds", 0),
             {"Ref": "DatabaseSecurityGroup"},
         )
 
 
 def _of_the_proxy() -> Iterator[Fault]:
     met, served = (
-        reach.the_proxy_is_reached_and_reaches_the_database,
-        reach.the_proxy_serves_the_database_and_every_role_of_its_callers,
+        proxy.the_proxy_is_reached_and_reaches_the_database,
+        proxy.the_proxy_serves_the_database_and_every_role_of_its_callers,
     )
     yield fault(met, ("Resources", "ProxyReachesDatabase"))
-    yield fault(met, _of("ProxyReachesDatabase", "SourceSecurityGroupId"), {"Ref": "FunctionSecurityGroup"})
-    yield fault(met, _of("DatabaseProxy", "VpcSecurityGroupIds", 0), {"Ref": "EndpointSecurityGroup"})
-    yield fault(met, _of("IntakeFunction", "Environment", "Variables", "DATABASE_PORT"), 6432)
-    yield from (fault(served, _of("DatabaseProxy", "Auth", number)) for number in range(len(at(_of("DatabaseProxy", "Auth")))))
+    yield fault(met, of("ProxyReachesDatabase", "SourceSecurityGroupId"), {"Ref": "FunctionSecurityGroup"})
+    yield fault(met, of("DatabaseProxy", "VpcSecurityGroupIds", 0), {"Ref": "EndpointSecurityGroup"})
+    yield fault(met, of("IntakeFunction", "Environment", "Variables", "DATABASE_PORT"), 6432)
+    yield from (fault(served, of("DatabaseProxy", "Auth", number)) for number in range(len(at(of("DatabaseProxy", "Auth")))))
     yield fault(served, ("Resources", "DatabaseProxyTarget"))
-    yield fault(served, _of("DatabaseProxyTarget", "DBInstanceIdentifiers"), [])
+    yield fault(served, of("DatabaseProxyTarget", "DBInstanceIdentifiers"), [])
 
 
 def _of_rules() -> Iterator[Fault]:
-    check = reach.what_cannot_be_reached_is_refused_before_it_is_made
+    check = proxy.what_cannot_be_reached_is_refused_before_it_is_made
     for rule, each in at(("Rules",)).items():
         yield fault(check, ("Rules", rule))
         yield from (fault(check, ("Rules", rule, "Assertions", number)) for number in range(len(each["Assertions"])))
@@ -124,7 +124,7 @@ def _of_the_way_out() -> Iterator[Fault]:
         "RouteTableOfSubnetB",
     ):
         yield fault(reach.a_way_out_leads_to_the_internet, ("Resources", gone))
-    yield fault(reach.a_way_out_leads_to_the_internet, _of("RouteOut", "RouteTableId"), _OTHER)
-    yield fault(reach.a_way_out_leads_to_the_internet, _of("RouteOut", "DestinationCidrBlock"), "192.0.2.0/24")
-    yield fault(reach.a_way_out_leads_to_the_internet, _of("NatGateway", "SubnetId"), {"Ref": "SubnetA"})
-    yield fault(reach.a_way_out_leads_to_the_internet, _of("NatGateway", "AllocationId"))
+    yield fault(reach.a_way_out_leads_to_the_internet, of("RouteOut", "RouteTableId"), _OTHER)
+    yield fault(reach.a_way_out_leads_to_the_internet, of("RouteOut", "DestinationCidrBlock"), "192.0.2.0/24")
+    yield fault(reach.a_way_out_leads_to_the_internet, of("NatGateway", "SubnetId"), {"Ref": "SubnetA"})
+    yield fault(reach.a_way_out_leads_to_the_internet, of("NatGateway", "AllocationId"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tests.template import checks_of_roles as roles
-from tests.template.everything import Place, at, fault, resources
+from tests.template.everything import at, fault, of, resources
 from tests.template.faults import Fault
 from tests.template.reading import named
 
@@ -14,24 +14,20 @@ _SECRETS = {
 }
 
 
-def _of(resource: str, *path: str | int) -> Place:
-    return ("Resources", resource, "Properties", *path)
-
-
 def faults() -> Iterator[Fault]:
     check = roles.functions_work_as_the_role_that_their_work_needs
     for name in resources(roles.FUNCTION):
-        variables = _of(name, "Environment", "Variables")
+        variables = of(name, "Environment", "Variables")
         given = named(at(variables).get("DATABASE_SECRET_ARN"))
         for secret in _SECRETS:
             if secret != given:
                 yield fault(check, (*variables, "DATABASE_SECRET_ARN"), {"Ref": secret})
     for variable in roles.PASSWORDS:
-        place = _of("MigrateFunction", "Environment", "Variables", variable)
+        place = of("MigrateFunction", "Environment", "Variables", variable)
         yield fault(roles.roles_get_the_password_that_their_users_have, place)
         yield fault(roles.roles_get_the_password_that_their_users_have, place, {"Ref": "UserTokenSecret"})
     for secret in _SECRETS:
-        made = _of(secret, "GenerateSecretString")
+        made = of(secret, "GenerateSecretString")
         yield fault(
             roles.roles_get_the_password_that_their_users_have, (*made, "SecretStringTemplate"), '{"username": "tocsin_owner"}'
         )

@@ -53,9 +53,12 @@ def _sources(template: Template, condition: dict[str, Any] | None) -> list[str]:
     match condition:
         case None:
             return [ANYBODY]
-        case {"ArnEquals": {"aws:SourceArn": sources}, **rest} if rest in ({}, {"StringEquals": _ACCOUNT}):
+        case {"ArnEquals": {"aws:SourceArn": sources}} if condition in (
+            _arns(sources),
+            {**_arns(sources), "StringEquals": _ACCOUNT},
+        ):
             return [arn(template, each) for each in listed(sources)]
-        case {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}, **rest} if not rest:
+        case {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}} if len(condition) == 1:
             return [arn(template, each) for each in listed(groups)]
         case {"StringEquals": account} if account == _ACCOUNT and len(condition) == 1:
             return [OUR_ACCOUNT]
@@ -64,6 +67,10 @@ def _sources(template: Template, condition: dict[str, Any] | None) -> list[str]:
 
 
 _ACCOUNT = {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+
+
+def _arns(sources: Any) -> dict[str, Any]:
+    return {"ArnEquals": {"aws:SourceArn": sources}}
 
 
 def _text(value: Any) -> str:

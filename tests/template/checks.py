@@ -13,12 +13,17 @@ from tests.template import (
     checks_of_functions,
     checks_of_grants,
     checks_of_identity,
+    checks_of_invoking,
     checks_of_network,
     checks_of_pages,
+    checks_of_proxy,
     checks_of_queues,
     checks_of_reach,
     checks_of_roles,
+    checks_of_storage,
     checks_of_switches,
+    checks_of_timing,
+    checks_of_variables,
     checks_of_watching,
 )
 from tests.template.reading import Template
@@ -38,13 +43,13 @@ def _checks_in(module: ModuleType) -> list[Check]:
 _MODULES = (
     *(checks_of_functions, checks_of_queues, checks_of_access, checks_of_data),
     *(checks_of_network, checks_of_pages, checks_of_watching),
-    *(checks_of_grants, checks_of_reach, checks_of_edges, checks_of_switches, checks_of_alarms),
-    *(checks_of_roles, checks_of_identity),
+    *(checks_of_grants, checks_of_reach, checks_of_proxy, checks_of_edges, checks_of_invoking, checks_of_switches),
+    *(checks_of_alarms, checks_of_roles, checks_of_identity, checks_of_timing, checks_of_variables, checks_of_storage),
     checks_of_deployment,
 )
 ON_SAM: tuple[Check, ...] = (
-    checks_of_watching.handlers_exist,
-    checks_of_watching.layers_are_built_for_their_functions,
+    *(checks_of_watching.handlers_exist, checks_of_watching.layers_are_built_for_their_functions),
+    checks_of_variables.variables_follow_the_parameter_of_their_name,
     checks_of_deployment.no_parameter_replaces_the_database,
 )
 ON_TRANSLATED: tuple[Check, ...] = tuple(check for module in _MODULES for check in _checks_in(module) if check not in ON_SAM)

@@ -47,6 +47,29 @@ def a_timer_that_grows_slow_rings_an_alarm(template: Template) -> list[str]:
     return sorted(map(str, often - watched))
 
 
+def alarms_also_tell_that_it_is_over(template: Template) -> list[str]:
+    """To the same people."""
+    return [name for name, each in of_type(template, ALARM).items() if each.get("OKActions") != each.get("AlarmActions")]
+
+
+def whoever_is_to_be_told_is_subscribed(template: Template) -> list[str]:
+    """The address that was given, if one was, to every topic that alarms tell."""
+    told = {named(action) for each in of_type(template, ALARM).values() for action in each.get("AlarmActions", [])}
+    subscriptions = of_type(template, "AWS::SNS::Subscription").values()
+    given = template["Values"]["AlarmEmail"]
+    reached = {named(each["TopicArn"]) for each in subscriptions if (each["Protocol"], each.get("Endpoint")) == ("email", given)}
+    return sorted(map(str, told - reached)) if given else []
+
+
+def every_function_that_is_turned_away_rings_an_alarm(template: Template) -> list[str]:
+    """Also those that nobody waits for: what a timer is not let do is not done. The migration's caller waits, and says so."""
+    watched = {function_of(template, one.dimensions.get("FunctionName")) for one in all_read(template) if one.name == "Throttles"}
+    awaited = {
+        function_of(template, each["Properties"]["ServiceToken"]) for each in template["Resources"].values() if _is_custom(each)
+    }
+    return sorted(set(of_type(template, FUNCTION)) - watched - awaited)
+
+
 def alarms_of_the_severe_hear_of_all_that_is_severe(template: Template) -> list[str]:
     heard = {one.dimensions.get("severity") for one in all_read(template) if one.name == "SystemEvents"}
     return sorted({"high", "critical"} ^ {str(each) for each in heard})
@@ -180,6 +203,10 @@ def _unwritten_by_us(template: Template, one: Read) -> str:
     ]
     written = any((one.name, frozenset(one.dimensions)) in written_by(door) for door in doors)
     return "" if written else f"{one.dimensions} writes no {one.name}"
+
+
+def _is_custom(resource: dict[str, Any]) -> bool:
+    return bool(resource["Type"].startswith("Custom::"))
 
 
 def _is_percentage(alarm: dict[str, Any]) -> bool:

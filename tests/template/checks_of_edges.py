@@ -1,6 +1,5 @@
 """Where one service of AWS hands on to another, both ends say so: whoever sends is told where, whoever is sent to lets it in."""
 
-import re
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -8,20 +7,22 @@ from tests.template.admissions import ANYBODY, OUR_ACCOUNT, Admission, admission
 from tests.template.aws_calls import Call, called_by
 from tests.template.doors import folders
 from tests.template.policies import Grant, arn, grants_of
-from tests.template.reading import Template, named, of_type
-from tests.template.wiring import function_of, invoked
+from tests.template.reading import Template, listed, named, of_type
+from tests.template.wiring import function_of
 
 QUEUE, TOPIC, KEY, FUNCTION = "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::KMS::Key", "AWS::Lambda::Function"
 SUBSCRIPTION, DESTINATION = "AWS::SNS::Subscription", "AWS::SES::ConfigurationSetEventDestination"
 # What a service must do with the key of a topic to publish there, and CloudWatch Logs with that of a group.
 TO_PUBLISH = {"kms:GenerateDataKey", "kms:Decrypt"}
-TO_LOG = {"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:DescribeKey"}
+TO_LOG = {
+    *("kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:DescribeKey"),
+    *("kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext"),
+}
+_ROOT = {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}
 LOGS = "logs.${AWS::Region}.amazonaws.com"
 _GROUP = "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:"
 _SET = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:configuration-set/"
 _QUEUE = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:"
-_PLACEHOLDER = re.compile(r"{[^}]+}")
-_ROUTE = "arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:"
 
 
 def queues_and_topics_let_in_whoever_sends_to_them_and_no_other(template: Template) -> list[str]:
@@ -47,6 +48,29 @@ def keys_serve_whoever_publishes_to_what_they_encrypt(template: Template) -> lis
     return violations
 
 
+def keys_leave_it_to_the_roles_who_uses_them(template: Template) -> list[str]:
+    """Without this statement no grant of a role counts, and nobody could ever change the key again."""
+    wanted = {"Effect": "Allow", "Principal": _ROOT, "Action": "kms:*", "Resource": "*"}
+    statements = {name: each["KeyPolicy"]["Statement"] for name, each in of_type(template, KEY).items()}
+    return [name for name, found in statements.items() if wanted not in [_without_sid(one) for one in found]]
+
+
+def whoever_sends_begins_when_it_is_let_in(template: Template) -> list[str]:
+    """SES tries the topic at once, and a subscription delivers at once: their policies come first."""
+    waiting = {
+        name: each.get("DependsOn", [])
+        for kind in (SUBSCRIPTION, DESTINATION)
+        for name, each in template["Resources"].items()
+        if each["Type"] == kind and each["Properties"].get("Protocol") != "email"
+    }
+    return [
+        f"{name} does not wait for {policy}"
+        for name, awaited in waiting.items()
+        for policy in _policies_of(template, _places_of(template, name))
+        if policy not in listed(awaited)
+    ]
+
+
 def keys_serve_the_logs_they_encrypt(template: Template) -> list[str]:
     violations = []
     for name, each in of_type(template, "AWS::Logs::LogGroup").items():
@@ -61,51 +85,6 @@ def _name_of(logical_id: str, group: dict[str, Any]) -> str:
     """One that is not given a name has its stack's and its own."""
     given = group.get("LogGroupName")
     return str(given["Fn::Sub"]) if isinstance(given, dict) else f"${{AWS::StackName}}-{logical_id}-1A2B3C"
-
-
-def schedules_may_invoke_what_they_point_at_and_nothing_else(template: Template) -> list[str]:
-    violations = []
-    for name, each in of_type(template, "AWS::Scheduler::Schedule").items():
-        target = each["Target"]
-        wanted = {Grant("lambda:InvokeFunction", arn(template, target["Arn"]))}
-        wanted |= (
-            {Grant("sqs:SendMessage", arn(template, target["DeadLetterConfig"]["Arn"]))}
-            if "DeadLetterConfig" in target
-            else set()
-        )
-        violations += [
-            f"{name}: {' '.join(grant)}" for grant in sorted(wanted ^ grants_of(template, str(named(target["RoleArn"]))))
-        ]
-        if function_of(template, target["Arn"]) is None:
-            violations.append(f"{name} points at nothing")
-    return violations
-
-
-def routes_may_invoke_the_functions_they_lead_to(template: Template) -> list[str]:
-    """Else API Gateway answers 500 by itself."""
-    permissions = [each for each in of_type(template, "AWS::Lambda::Permission").values() if _is_for_routes(each)]
-    allowed = [(invoked(template, each["FunctionName"]), arn(template, _with_apis(each["SourceArn"]))) for each in permissions]
-    return [
-        f"{method} {path}"
-        for api, each in of_type(template, "AWS::ApiGatewayV2::Api").items()
-        for path, methods in each["Body"]["paths"].items()
-        for method, route in methods.items()
-        for target in [invoked(template, route["x-amazon-apigateway-integration"]["uri"])]
-        for called in [f"{_ROUTE}${{{api}}}/*/{_verb(method)}{_PLACEHOLDER.sub('*', path)}"]
-        if not any(function == target and fnmatchcase(called, source) for function, source in allowed)
-    ]
-
-
-def routes_lead_to_functions(template: Template) -> list[str]:
-    return [
-        f"{method} {path}"
-        for each in of_type(template, "AWS::ApiGatewayV2::Api").values()
-        for path, methods in each["Body"]["paths"].items()
-        for method, route in methods.items()
-        if function_of(template, route["x-amazon-apigateway-integration"]["uri"]) not in of_type(template, FUNCTION)
-        or route["x-amazon-apigateway-integration"]["type"] != "aws_proxy"
-        or route["x-amazon-apigateway-integration"].get("payloadFormatVersion") != "2.0"
-    ]
 
 
 def dead_letter_queues_admit_all_that_feed_them_and_no_others(template: Template) -> list[str]:
@@ -193,6 +172,27 @@ def _sent(template: Template) -> set[Admission]:
     return {Admission(*each) for each in sent if each[0] in template["Resources"]}
 
 
+def _places_of(template: Template, sender: str) -> list[str]:
+    each = template["Resources"][sender]["Properties"]
+    if "EventDestination" in each:
+        return [arn(template, each["EventDestination"]["SnsDestination"]["TopicARN"])]
+    return _all(template, [each["Endpoint"], each.get("RedrivePolicy", {}).get("deadLetterTargetArn")])
+
+
+def _policies_of(template: Template, places: list[str]) -> list[str]:
+    kinds = {"AWS::SQS::QueuePolicy": "Queues", "AWS::SNS::TopicPolicy": "Topics"}
+    return [
+        name
+        for kind, key in kinds.items()
+        for name, each in of_type(template, kind).items()
+        if {*map(named, each[key])} & {*places}
+    ]
+
+
+def _without_sid(statement: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in statement.items() if key != "Sid"}
+
+
 def _all(template: Template, places: list[Any]) -> list[str]:
     return [arn(template, place) for place in places if place is not None]
 
@@ -210,20 +210,3 @@ def _heeds(template: Template, used: str | None) -> bool:
         function_of(template, each["FunctionName"]) for each in mappings if arn(template, each["EventSourceArn"]) in queues
     }
     return any(folders().get(str(reader)) == "functions/feedback" for reader in readers)
-
-
-def _with_apis(source: Any) -> Any:
-    """A source with the APIs that it names by reference written as text."""
-    match source:
-        case {"Fn::Sub": [text, parts]}:
-            return {"Fn::Sub": [text, {name: f"${{{named(part)}}}" if named(part) else part for name, part in parts.items()}]}
-        case _:
-            return source
-
-
-def _is_for_routes(permission: dict[str, Any]) -> bool:
-    return bool(permission["Principal"] == "apigateway.amazonaws.com" and permission["Action"] == "lambda:InvokeFunction")
-
-
-def _verb(method: str) -> str:
-    return "*" if method == "x-amazon-apigateway-any-method" else method.upper()

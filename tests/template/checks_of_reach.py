@@ -9,7 +9,7 @@ from tests.template.aws_calls import answers_cloudformation
 from tests.template.checks_of_grants import calls_of, needs_of, variables_of
 from tests.template.doors import folders
 from tests.template.policies import Grant, arn
-from tests.template.reading import Template, listed, named, of_type, refused
+from tests.template.reading import Template, listed, named, of_type
 from tests.template.security_groups import ANYWHERE, admits, lets_out
 
 FUNCTION, ENDPOINT = "AWS::Lambda::Function", "AWS::EC2::VPCEndpoint"
@@ -17,31 +17,6 @@ FUNCTION, ENDPOINT = "AWS::Lambda::Function", "AWS::EC2::VPCEndpoint"
 # traces, which are handed to Lambda's own daemon beside the function.
 SERVICES = {"sesv2": "email", **{each: each for each in ("sqs", "secretsmanager", "kms", "sns", "lambda", "s3")}}
 HTTPS = 443
-_ELSEWHERE = {
-    "ExistingDatabaseHost": "db.example.com",
-    "ExistingDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:mine",
-    "ExistingSubnetIds": "subnet-1,subnet-2",
-    "ExistingSecurityGroupId": "sg-1",
-}
-_RESTORED = {
-    "RestoredDatabaseHost": "restored.c0ffee.us-east-1.rds.amazonaws.com",
-    "RestoredDatabaseSecretArn": "arn:aws:secretsmanager:us-east-1:account:secret:rds!db-restored",
-}
-# Parameters that go together with no installation that works.
-CANNOT_WORK = (
-    {"DatabaseName": "orders"},  # CloudFormation would make another database
-    {"DatabasePort": "6432"},
-    {**_ELSEWHERE, "UseDatabaseProxy": "true"},
-    {**_ELSEWHERE, "InternetEgress": "true"},
-    {**_ELSEWHERE, "ExistingDatabaseSecretArn": ""},
-    {**_ELSEWHERE, "ExistingSubnetIds": ""},
-    {**_ELSEWHERE, "ExistingSecurityGroupId": ""},
-    {**_RESTORED, "RestoredDatabaseSecretArn": ""},
-    {**_RESTORED, **_ELSEWHERE},
-    {**_ELSEWHERE, "DatabaseSnapshot": "before"},
-    {"AWS::Region": "il-central-1"},  # whose certificates are not shipped
-)
-PROXY_LISTENS_AT = 5432  # whatever the port of the database
 TO_CLOUDFORMATION = Grant("s3:PutObject", "arn:${AWS::Partition}:s3:::cloudformation-custom-resource-response-*/*")
 
 
@@ -94,8 +69,9 @@ def endpoints_admit_the_functions(template: Template) -> list[str]:
 
 
 def endpoints_let_through_what_is_called_and_nothing_else(template: Template) -> list[str]:
-    """Those with a policy of their own; without one an endpoint lets through whatever the caller's role allows."""
-    return [
+    """Those with a policy of their own, which every gateway has; an interface lets through whatever the caller's role allows."""
+    open_ones = [name for name, each in _endpoints(template).items() if not _is_interface(each) and "PolicyDocument" not in each]
+    return open_ones + [
         f"{name}: {' '.join(grant)}"
         for name, each in _endpoints(template).items()
         if "PolicyDocument" in each
@@ -138,49 +114,6 @@ def subnets_have_addresses_of_their_own_within_the_network(template: Template) -
     return outside + [f"{one} and {other}" for one, other in combinations(blocks, 2) if blocks[one].overlaps(blocks[other])]
 
 
-def the_proxy_is_reached_and_reaches_the_database(template: Template) -> list[str]:
-    """It listens at its own port, and goes on to that of the database."""
-    violations = []
-    for name, proxy in of_type(template, "AWS::RDS::DBProxy").items():
-        own = {named(group) for group in proxy["VpcSecurityGroupIds"]}
-        through = [each for each in of_type(template, FUNCTION).values() if named(variables_of(each)["DATABASE_HOST"]) == name]
-        if not through or any(int(variables_of(each)["DATABASE_PORT"]) != PROXY_LISTENS_AT for each in through):
-            violations.append(f"{name}: functions look for it at another port than {PROXY_LISTENS_AT}")
-        callers = {named(group) for each in through for group in each["VpcConfig"]["SecurityGroupIds"]}
-        violations += [f"{name} refuses {group}" for group in callers if not admits(template, own, group, PROXY_LISTENS_AT)]
-        for database, each in of_type(template, "AWS::RDS::DBInstance").items():
-            groups = {named(group) for group in each["VPCSecurityGroups"]}
-            network = subnets.addresses(next(iter(of_type(template, "AWS::EC2::VPC").values()))["CidrBlock"])
-            if not all(admits(template, groups, group, each["Port"]) for group in own):
-                violations.append(f"{database} refuses {name}")
-            if not lets_out(template, own, each["Port"], to=network):
-                violations.append(f"{name} may not go to {database}")
-    return violations
-
-
-def the_proxy_serves_the_database_and_every_role_of_its_callers(template: Template) -> list[str]:
-    """Of whose secret it does not know, it lets nobody through; of whose it may not read, neither."""
-    violations = []
-    for name, proxy in of_type(template, "AWS::RDS::DBProxy").items():
-        through = [each for each in of_type(template, FUNCTION).values() if named(variables_of(each)["DATABASE_HOST"]) == name]
-        wanted = {arn(template, variables_of(each)["DATABASE_SECRET_ARN"]) for each in through}
-        known = {arn(template, each["SecretArn"]) for each in proxy["Auth"]}
-        violations += [f"{name}: {secret}" for secret in sorted(wanted ^ known)]
-        targets = of_type(template, "AWS::RDS::DBProxyTargetGroup").values()
-        served = {
-            named(each) for target in targets if named(target["DBProxyName"]) == name for each in target["DBInstanceIdentifiers"]
-        }
-        if served != ({None} if template["Values"]["RestoredDatabaseHost"] else set(of_type(template, "AWS::RDS::DBInstance"))):
-            violations.append(f"{name} serves {sorted(map(str, served))}")
-    return violations
-
-
-def what_cannot_be_reached_is_refused_before_it_is_made(template: Template) -> list[str]:
-    """By the rules of the template, which speak up before anything is made; and they say nothing of what does work."""
-    accepted = [f"accepted: {parameters}" for parameters in CANNOT_WORK if not refused(template, **parameters)]
-    return accepted + refused(template, **{name: _as_given(value) for name, value in template["Values"].items()})
-
-
 def a_way_out_leads_to_the_internet(template: Template) -> list[str]:
     """From every subnet of the functions, by a NAT gateway, and on by a gateway of the network; if one is asked for."""
     if template["Values"].get("InternetEgress") != "true":
@@ -196,13 +129,17 @@ def a_way_out_leads_to_the_internet(template: Template) -> list[str]:
     return lost
 
 
+def everything_stands_in_one_network(template: Template) -> list[str]:
+    """What names no network would stand in the account's own, apart from the rest."""
+    networks = set(of_type(template, "AWS::EC2::VPC"))
+    kinds = ("Subnet", "RouteTable", "SecurityGroup", "VPCEndpoint", "VPCGatewayAttachment")
+    placed = [(name, each) for kind in kinds for name, each in of_type(template, f"AWS::EC2::{kind}").items()]
+    return [name for name, each in placed if {named(each.get("VpcId"))} != networks]
+
+
 def nothing_else_narrows_the_network(template: Template) -> list[str]:
     """A network ACL would be a second set of rules, which the checks above do not read."""
     return [name for name, each in template["Resources"].items() if "NetworkAcl" in each["Type"]]
-
-
-def _as_given(value: Any) -> str:
-    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _endpoints(template: Template) -> dict[str, dict[str, Any]]:

@@ -144,23 +144,12 @@ def nobody_can_ask_for_no_workers(template: Template) -> list[str]:
 def apis_answer(template: Template) -> list[str]:
     """Whatever is deployed is served, at the address that is told, and no route has limits that others do not."""
     stages = of_type(template, "AWS::ApiGatewayV2::Stage").items()
+    staged = {named(each.get("ApiId")) for _, each in stages}
+    unstaged = [name for name in of_type(template, "AWS::ApiGatewayV2::Api") if name not in staged]
     asleep = [name for name, each in stages if each.get("AutoDeploy") is not True or each["StageName"] != "$default"]
     limited = [name for name, each in stages if "RouteSettings" in each or min(_limits(each)) < 1]
     closed = [name for name, each in of_type(template, "AWS::ApiGatewayV2::Api").items() if each.get("DisableExecuteApiEndpoint")]
-    return asleep + limited + closed
-
-
-def archives_are_kept(template: Template) -> list[str]:
-    """What is overwritten stays for a while, and nothing ends before its time."""
-    violations = []
-    for name, each in of_type(template, "AWS::S3::Bucket").items():
-        days = template["Values"]["ArchiveRetentionDays"]
-        ends = [
-            rule.get("ExpirationInDays", days) for rule in each["LifecycleConfiguration"]["Rules"] if rule["Status"] == "Enabled"
-        ]
-        if each.get("VersioningConfiguration") != {"Status": "Enabled"} or min(ends, default=0) != days:
-            violations.append(name)
-    return violations
+    return unstaged + asleep + limited + closed
 
 
 def _readers(template: Template, queue: str) -> list[str | None]:

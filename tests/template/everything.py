@@ -34,3 +34,8 @@ def at(place: Place) -> Any:
     for step in place:
         node = node[step]
     return node
+
+
+def of(resource: str, *path: str | int) -> Place:
+    """A place among the properties of a resource."""
+    return ("Resources", resource, "Properties", *path)

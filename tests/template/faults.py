@@ -10,6 +10,7 @@ from tests.template import checks_of_functions as functions
 from tests.template import checks_of_network as network
 from tests.template import checks_of_pages as pages
 from tests.template import checks_of_queues as queues
+from tests.template import checks_of_variables as variables
 from tests.template import checks_of_watching as watching
 from tests.template.checks import Check
 
@@ -458,4 +459,19 @@ ON_SAM: tuple[Fault, ...] = (
     Fault(watching.handlers_exist, ("Globals", "Function", "Handler"), "app.handle"),
     Fault(watching.layers_are_built_for_their_functions, ("Resources", "SharedLayer", "Metadata", "BuildArchitecture")),
     Fault(watching.layers_are_built_for_their_functions, ("Resources", "SharedLayer", "Metadata")),
+    Fault(
+        variables.variables_follow_the_parameter_of_their_name,
+        ("Resources", "FeedbackFunction", "Properties", *_VARIABLES, "SOFT_BOUNCE_LIMIT", "Ref"),
+        "SoftBounceWindowDays",
+    ),
+    Fault(
+        variables.variables_follow_the_parameter_of_their_name,
+        ("Resources", "RetentionFunction", "Properties", *_VARIABLES, "RECORD_RETENTION_DAYS"),
+        "90",
+    ),
+    Fault(
+        variables.variables_follow_the_parameter_of_their_name,
+        ("Globals", "Function", *_VARIABLES, "USER_CALLS_PER_MINUTE", "Ref"),
+        "ApiCallsPerMinute",
+    ),
 )

@@ -78,7 +78,7 @@ def written_by(folder: str) -> set[tuple[str, frozenset[str]]]:
 def printed_of_system_events() -> dict[str, set[frozenset[str]]]:
     """By metric, the sets of dimensions under which one is counted that whoever runs the installation must hear of."""
     said = {"severity": "high", "event_type": "x", "is_manual": False, "tenant_id": None}
-    config, printed = Settings(powertools_metrics_namespace="Tocsin"), StringIO()
+    config, printed = Settings.model_validate({"powertools_metrics_namespace": "Tocsin"}), StringIO()
     told = [mock.patch.object(module, "settings", lambda: config) for module in (system_events, embedded)]
     with told[0], told[1], redirect_stdout(printed):
         for metric in system_events._METRICS.values():

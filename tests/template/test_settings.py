@@ -1,13 +1,12 @@
 """The template gives each function the settings that its code reads, and no others."""
 
 import ast
-from functools import cache
 
 import pytest
 from annotated_types import Ge, Le
 
 from tests.template import reading
-from tests.template.doors import served
+from tests.template.checks_of_variables import read_by_door
 from tests.unit import settings_read
 from tests.unit.settings_read import idle, is_settings, missing, read_by
 from tests.unit.source import Module, modules
@@ -20,39 +19,34 @@ FUNCTIONS = {
 }
 
 
-@cache
-def _read_by(folder: str) -> set[str]:
-    return read_by(f"{folder}/app.py", modules(), serves=served().get(folder, ()))
-
-
 def test_every_door_has_a_function() -> None:
     assert {module.path.removesuffix("/app.py") for module in modules() if module.path.endswith("/app.py")} == FUNCTIONS.keys()
 
 
 @pytest.mark.parametrize("folder", FUNCTIONS)
 def test_a_function_is_given_what_it_reads(folder: str) -> None:
-    assert missing(_read_by(folder), FUNCTIONS[folder] | GLOBALS) == []
+    assert missing(set(read_by_door(folder)), FUNCTIONS[folder] | GLOBALS) == []
 
 
 @pytest.mark.parametrize("folder", FUNCTIONS)
 def test_a_function_reads_what_it_alone_is_given(folder: str) -> None:
-    assert idle(_read_by(folder), FUNCTIONS[folder]) == []
+    assert idle(set(read_by_door(folder)), FUNCTIONS[folder]) == []
 
 
 def test_what_all_functions_are_given_is_read_by_some() -> None:
-    assert idle({field for folder in FUNCTIONS for field in _read_by(folder)}, GLOBALS) == []
+    assert idle({field for folder in FUNCTIONS for field in set(read_by_door(folder))}, GLOBALS) == []
 
 
 def test_every_setting_is_read_by_some_function() -> None:
-    assert settings_read.FIELDS - {field for folder in FUNCTIONS for field in _read_by(folder)} == set()
+    assert settings_read.FIELDS - {field for folder in FUNCTIONS for field in set(read_by_door(folder))} == set()
 
 
 def test_what_is_read_is_found() -> None:
-    assert {"database_host", "plan_queue_url", "idempotency_days", "rate_limit_per_minute"} <= _read_by("functions/intake")
-    assert {"lease_seconds", "public_url", "push_queue_url", "fcm_application_arn"} <= _read_by("functions/dispatch")
-    assert not {"email_queue_url", "unsubscribe_secret_arn", "data_key_arn"} & _read_by("functions/intake")
-    assert "public_url" not in _read_by("functions/inbox_api")
-    assert not {"public_url", "unsubscribe_secret_arn", "email_queue_url"} & _read_by("functions/webhooks")
+    assert {"database_host", "plan_queue_url", "idempotency_days", "rate_limit_per_minute"} <= read_by_door("functions/intake")
+    assert {"lease_seconds", "public_url", "push_queue_url", "fcm_application_arn"} <= read_by_door("functions/dispatch")
+    assert not {"email_queue_url", "unsubscribe_secret_arn", "data_key_arn"} & read_by_door("functions/intake")
+    assert "public_url" not in read_by_door("functions/inbox_api")
+    assert not {"public_url", "unsubscribe_secret_arn", "email_queue_url"} & read_by_door("functions/webhooks")
 
 
 @pytest.mark.parametrize(("queue", "is_read"), [("email", True), ("webhook", False)])
@@ -112,7 +106,7 @@ def test_a_planted_reader_is_found_and_what_it_lacks_is_missed(source: str, fiel
 
 
 def test_a_variable_that_nobody_reads_is_found() -> None:
-    assert idle(_read_by("functions/sweep"), FUNCTIONS["functions/sweep"] | {"RATE_LIMIT_PER_MINUTE", "STAGE"}) == [
+    assert idle(set(read_by_door("functions/sweep")), FUNCTIONS["functions/sweep"] | {"RATE_LIMIT_PER_MINUTE", "STAGE"}) == [
         "RATE_LIMIT_PER_MINUTE",
         "STAGE",
     ]
