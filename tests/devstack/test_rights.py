@@ -269,6 +269,17 @@ def test_a_queue_may_deny_what_a_role_allows(granted: Cloud) -> None:
         sqs.set_queue_attributes(QueueUrl=url, Attributes=before)
 
 
+def test_a_bucket_may_deny_what_a_role_allows(granted: Cloud, tmp_path: Path) -> None:
+    def deny(resources: Document) -> None:
+        (statement,) = resources["ArchiveBucketPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+        del statement["Condition"]
+
+    granted.grant(planted(tmp_path, deny))
+
+    with pytest.raises(ClientError, match=r"AccessDenied.*with an explicit deny in a resource-based policy"):
+        put_object(granted, "RetentionFunction", "tenant=1/a")
+
+
 def test_a_queue_takes_no_policy_that_nobody_here_can_read(granted: Cloud) -> None:
     policy = json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "sqs:*", "Resource": "*"}]})
 

@@ -148,6 +148,9 @@ def test_ses_is_refused_for_a_configuration_set_that_the_topic_does_not_name(bri
     with pytest.raises(ClientError, match="AuthorizationError"):
         tell(aws, read(ROOT / "template.yaml"))
 
+    log = (aws._state.logs / "aws.log").read_text()
+    assert f"configuration-set/another (ArnEquals) but it is arn:aws:ses:us-east-1:123456789012:configuration-set/{SET}" in log
+
 
 def test_what_the_feedback_queue_does_not_admit_goes_to_the_subscriptions_dead_letters(bring: Bring) -> None:
     aws = bring(without_statement("FeedbackQueuePolicy", "FeedbackTopic"))
