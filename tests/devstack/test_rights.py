@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -13,8 +14,11 @@ from botocore.exceptions import ClientError
 
 from devstack.aws import LocalAws, _client
 from devstack.gateway import Gateway
+from devstack.iam import policies
+from devstack.iam.asks import TLS
 from devstack.iam.callers import Callers, key_id
 from devstack.iam.guard import Judge
+from devstack.iam.policies import Decision
 from devstack.iam.polling import check_that_pollers_may_receive
 from devstack.intrinsics import TemplateError
 from devstack.post_office import PostOffice
@@ -170,6 +174,25 @@ def test_a_call_goes_through_with_its_permission_and_fails_without_it(
     with pytest.raises(ClientError) as refused:
         call(granted, function, argument)
     assert refused.value.response["Error"]["Code"] == code
+
+
+def test_no_permission_stands_twice_so_that_each_is_missed() -> None:
+    """Of those without a condition: whichever statement is taken away, what it allowed is refused."""
+    for told in read(ROOT / "template.yaml").rights["functions"].values():
+        for position, statement in enumerate(told["statements"]):
+            others = [each for n, each in enumerate(told["statements"]) if n != position]
+            if statement.keys() & {"Condition", "NotResource"}:
+                continue
+            for action, resource in product(*(listed(statement[name]) for name in ("Action", "Resource"))):
+                allowed = [
+                    policies.read({"Statement": each}).decide(action, resource, TLS) for each in (told["statements"], others)
+                ]
+                if not action.startswith("logs:"):  # SAM gives these twice
+                    assert allowed == [Decision.ALLOWED, Decision.NOT_ALLOWED], (told["function"], action, resource)
+
+
+def listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
 
 
 # What no role of the template allows: the call, and what the refusal says.

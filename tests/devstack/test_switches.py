@@ -366,7 +366,7 @@ def test_what_the_local_stack_cannot_honour_it_does_not_start_with(tmp_path: Pat
 def test_a_dead_letter_queue_that_admits_nobody_keeps_the_stack_from_starting(server: LocalAws, bring: Bring) -> None:
     server.start()
 
-    with pytest.raises(ClientError, match="does not admit the dead letters"):
+    with pytest.raises(TemplateError, match="does not admit the dead letters"):
         bring(changed("WorkDeadLetterQueue", RedriveAllowPolicy={"redrivePermission": "denyAll"}))
 
     server.start()  # without what was made of it
