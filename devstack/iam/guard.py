@@ -84,7 +84,7 @@ class Guard:
         operation = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
         match service:
             case "s3":
-                yield from asks.of_s3(method, path, query, callers.keys, callers.bucket_keys)
+                yield from asks.of_s3(method, path, query, environ, callers.keys, callers.bucket_keys)
             case "lambda":
                 yield asks.of_lambda(method, path, query.get("Qualifier", ""))
             case "sns":

@@ -34,6 +34,7 @@ MAIL = {
     "Content": {"Simple": {"Subject": {"Data": "Hello"}, "Body": {"Text": {"Data": "Hi"}}}},
     "ConfigurationSetName": "tocsin-local-EmailConfigurationSet",
 }
+BUCKET = "tocsin-local-archivebucket"
 TENANT = {"tenant": "1", "purpose": "provider:sendgrid"}
 
 
@@ -119,9 +120,25 @@ def unseal(cloud: Cloud, function: str, context: dict[str, str]) -> Any:
     return cloud.client("kms", function).decrypt(CiphertextBlob=cloud.sealed(context), EncryptionContext=context)
 
 
-def put_object(cloud: Cloud, function: str, key: str) -> Any:
-    bucket = "tocsin-local-archivebucket"
-    return cloud.client("s3", function).put_object(Bucket=bucket, Key=key, Body=b"x", ServerSideEncryption="aws:kms")
+def put_object(cloud: Cloud, function: str, key: str, **more: str) -> Any:
+    return cloud.client("s3", function).put_object(Bucket=BUCKET, Key=key, Body=b"x", **more)
+
+
+def tag_object(cloud: Cloud, function: str, key: str) -> Any:
+    return put_object(cloud, function, key, Tagging="a=b")
+
+
+def use_another_key(cloud: Cloud, function: str, key: str) -> Any:
+    other = cloud.known["LogKey", "Arn"]
+    return put_object(cloud, function, key, ServerSideEncryption="aws:kms", SSEKMSKeyId=other)
+
+
+def copy_object(cloud: Cloud, function: str, key: str) -> Any:
+    return cloud.client("s3", function).copy_object(Bucket=BUCKET, Key=key, CopySource=f"{BUCKET}/tenant=1/secret")
+
+
+def delete_objects(cloud: Cloud, function: str, key: str) -> Any:
+    return cloud.client("s3", function).delete_objects(Bucket=BUCKET, Delete={"Objects": [{"Key": key}]})
 
 
 def mail(cloud: Cloud, function: str, changes: dict[str, str]) -> Any:
@@ -207,6 +224,15 @@ FORBIDDEN: list[tuple[Call, str, Any, str]] = [
     (seal, "DispatchFunction", TENANT, "kms:Encrypt"),
     (unseal, "AdminFunction", TENANT, "kms:Decrypt"),
     (put_object, "RetentionFunction", "elsewhere", "s3:PutObject on resource: arn:aws:s3:::tocsin-local-archivebucket/elsewhere"),
+    (tag_object, "RetentionFunction", "tenant=1/a", "s3:PutObjectTagging"),
+    (use_another_key, "RetentionFunction", "tenant=1/a", "kms:GenerateDataKey"),
+    (
+        copy_object,
+        "RetentionFunction",
+        "tenant=1/a",
+        "s3:GetObject on resource: arn:aws:s3:::tocsin-local-archivebucket/tenant=1/secret",
+    ),
+    (delete_objects, "RetentionFunction", "tenant=1/a", "s3:delete"),
     (mail, "DispatchFunction", {"FromEmailAddress": "ceo@example.com"}, "ses:SendEmail"),
     (mail, "DispatchFunction", {"ConfigurationSetName": "another"}, "configuration-set/another"),
     (mail, "IntakeFunction", {}, "ses:SendEmail"),
@@ -327,7 +353,7 @@ def test_what_no_statement_speaks_of_is_refused_whatever_it_is(granted: Cloud, s
 
 
 def test_a_presigned_address_allows_no_more_than_its_maker_may(granted: Cloud) -> None:
-    asked = {"Bucket": "tocsin-local-archivebucket", "Key": "tenant=1/a"}
+    asked = {"Bucket": BUCKET, "Key": "tenant=1/a"}
     url = granted.client("s3", "RetentionFunction").generate_presigned_url("get_object", Params=asked)
 
     with pytest.raises(HTTPError) as refused:
