@@ -9,11 +9,12 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
 from devstack.children import Child
 from devstack.declared import Database, Declared, Secret
 from devstack.iam import callers
-from devstack.intrinsics import REGION
+from devstack.intrinsics import REGION, TemplateError
 from devstack.reach import LOOPBACK
 from devstack.state import State
 
@@ -69,12 +70,15 @@ class LocalAws:
     def create(self, declared: Declared) -> dict[tuple[str, str], str]:
         """Make every declared resource; returns what references to those with unpredictable names mean here."""
         self.grant(declared)
-        self._create_queues(declared)
-        self._create_topics(declared)
-        self._create_rules(declared)
-        for bucket in declared.buckets:
-            self.client("s3").create_bucket(Bucket=bucket)
-        return self._create_keys(declared) | self._create_secrets(declared)
+        try:
+            self._create_queues(declared)
+            self._create_topics(declared)
+            self._create_rules(declared)
+            for bucket in declared.buckets:
+                self.client("s3").create_bucket(Bucket=bucket)
+            return self._create_keys(declared) | self._create_secrets(declared)
+        except ClientError as error:
+            raise TemplateError(f"the local AWS does not take what the template declares: {error}") from error
 
     def depths(self, declared: Declared) -> dict[str, dict[str, int]]:
         """How many messages each queue holds, by its logical id."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from devstack.intrinsics import TemplateError
 
-MATCHERS = {"prefix", "suffix", "equals-ignore-case", "anything-but", "exists", "numeric"}
+OF_TEXTS = {"prefix", "suffix", "equals-ignore-case"}
+MATCHERS = OF_TEXTS | {"anything-but", "exists", "numeric"}
 _COMPARED = {
     "=": lambda found, bound: found == bound,
     "<": lambda found, bound: found < bound,
@@ -30,8 +31,25 @@ def check(pattern: Any, where: str = "the pattern") -> None:
         if not isinstance(wanted, list):
             raise TemplateError(f"{where}.{name} is neither an object nor a list of values")
         for each in wanted:
-            if isinstance(each, Mapping) and not (len(each) == 1 and each.keys() <= MATCHERS):
-                raise TemplateError(f"the local stack does not know {', '.join(each)} in an event pattern")
+            if isinstance(each, Mapping):
+                _check_matcher(each, f"{where}.{name}")
+
+
+def _check_matcher(given: Mapping[str, Any], where: str) -> None:
+    matcher, operand = next(iter(given.items()), ("an empty matcher", None))
+    if len(given) != 1 or matcher not in MATCHERS:
+        raise TemplateError(f"{where}: the local stack does not know {', '.join(given)} in an event pattern")
+    match matcher:
+        case "exists":
+            is_fine = isinstance(operand, bool)
+        case "numeric":
+            is_fine = isinstance(operand, list) and len(operand) in (2, 4) and set(operand[::2]) <= _COMPARED.keys()
+        case "anything-but":
+            is_fine = not isinstance(operand, Mapping) or (len(operand) == 1 and operand.keys() <= OF_TEXTS)
+        case _:
+            is_fine = isinstance(operand, str)
+    if not is_fine:
+        raise TemplateError(f"{where}: the local stack does not know {matcher} of {operand}")
 
 
 def matches(pattern: Mapping[str, Any], event: Any) -> bool:

@@ -1,5 +1,6 @@
 """CloudFormation's own language: YAML with tags, parameters, conditions and intrinsic functions, evaluated here."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -59,9 +60,11 @@ def load(path: Path) -> dict[str, Any]:
 @cache
 def _load(path: Path, _changed_at: int) -> dict[str, Any]:
     try:
-        document = yaml.load(path.read_text(), _Loader)  # noqa: S506 (a safe loader with tags)
-    except yaml.YAMLError as error:
-        raise TemplateError(f"{path.name} is not valid YAML: {error}") from error
+        written = path.read_text()
+        # A template may be JSON too, which has a quicker reader of its own.
+        document = json.loads(written) if written.startswith("{") else yaml.load(written, _Loader)  # noqa: S506 (a safe loader)
+    except (yaml.YAMLError, json.JSONDecodeError) as error:
+        raise TemplateError(f"{path.name} is not valid YAML or JSON: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("Resources"), dict):
         raise TemplateError(f"{path.name} has no Resources")
     return document

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from devstack import intrinsics, nested
+from devstack import event_patterns, intrinsics, nested
 from devstack.declarations import as_json, cors, is_enabled, merged, queue_source, route, whole
 from devstack.declared import (
     CustomResource,
@@ -180,6 +180,7 @@ class _Reader:
         return self._by_arn[target["Arn"]]
 
     def _rule(self, name: str, properties: dict[str, Any]) -> Rule:
+        event_patterns.check(properties["EventPattern"], f"the pattern of {name}")
         targets = tuple(properties.get("Targets", []))
         for each in targets:
             if not each["Arn"].startswith("arn:aws:sqs:") or each.keys() & {"Input", "InputPath", "InputTransformer"}:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote
 
 from devstack.iam.conditions import OF_ENCRYPTION, Context
 from devstack.intrinsics import ACCOUNT, REGION
@@ -15,6 +16,7 @@ _OF_SECRETS = {"GetSecretValue": "kms:Decrypt", "PutSecretValue": "kms:GenerateD
 _OF_OBJECTS = {"PUT": "PutObject", "POST": "PutObject", "GET": "GetObject", "HEAD": "GetObject", "DELETE": "DeleteObject"}
 _KMS_OF_OBJECTS = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}
 _OF_UPLOADS = {"uploads", "uploadId", "partNumber", "x-id", "list-type", "prefix", "delimiter", "max-keys", "continuation-token"}
+_OF_HEADERS = {"HTTP_X_AMZ_TAGGING": "s3:PutObjectTagging", "HTTP_X_AMZ_ACL": "s3:PutObjectAcl"}
 _OF_SIGNATURE = {"AWSAccessKeyId", "Signature", "Expires"}
 
 Keys = Mapping[str, str]  # which KMS key encrypts a resource, both by ARN
@@ -70,7 +72,10 @@ def of_ses(sender: str, configuration_set: str | None) -> tuple[list[Ask], list[
     return identities, sets
 
 
-def of_s3(method: str, path: str, query: Iterable[str], keys: Keys, bucket_keys: frozenset[str]) -> Iterator[Ask]:
+def of_s3(
+    method: str, path: str, query: Iterable[str], headers: Mapping[str, str], keys: Keys, bucket_keys: frozenset[str]
+) -> Iterator[Ask]:
+    """`headers` as WSGI names them; some ask for more, and one for another key than the bucket's own."""
     name, _, key = path.lstrip("/").partition("/")
     bucket = f"arn:aws:s3:::{name}"
     query = {each for each in query if not each.startswith("X-Amz-") and each not in _OF_SIGNATURE}
@@ -81,9 +86,14 @@ def of_s3(method: str, path: str, query: Iterable[str], keys: Keys, bucket_keys:
     else:
         its = Ask(f"s3:{_OF_OBJECTS.get(method, method)}", f"{bucket}/{key}")
         yield its
-        if bucket in keys and its.action in _KMS_OF_OBJECTS:
+        yield from (Ask(action, its.resource) for header, action in _OF_HEADERS.items() if header in headers)
+        if source := headers.get("HTTP_X_AMZ_COPY_SOURCE"):
+            yield Ask("s3:GetObject", f"arn:aws:s3:::{unquote(source).lstrip('/')}")
+        key_arn = headers.get("HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION_AWS_KMS_KEY_ID") or keys.get(bucket)
+        is_kms = headers.get("HTTP_X_AMZ_SERVER_SIDE_ENCRYPTION", "aws:kms").startswith("aws:kms")
+        if key_arn and is_kms and its.action in _KMS_OF_OBJECTS:
             encrypted = bucket if bucket in bucket_keys else its.resource
-            yield Ask(_KMS_OF_OBJECTS[its.action], keys[bucket], _through("s3", {"aws:s3:arn": encrypted}))
+            yield Ask(_KMS_OF_OBJECTS[its.action], key_arn, _through("s3", {"aws:s3:arn": encrypted}))
 
 
 def of_lambda(method: str, path: str, qualifier: str) -> Ask:

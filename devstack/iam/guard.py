@@ -13,7 +13,7 @@ from devstack.iam import asks, refusals
 from devstack.iam.asks import Ask
 from devstack.iam.callers import Caller, Callers, UnknownCaller, key_id_in, service_in
 from devstack.iam.policies import Policy
-from devstack.iam.verdict import refusal
+from devstack.iam.verdict import known, refusal
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -38,8 +38,11 @@ class Judge:
             raise Refused(f"The security token included in the request is invalid: nobody is known as {unknown}") from unknown
 
     def check(self, caller: Caller, ask: Ask) -> None:
-        if words := refusal(caller, ask, self._policy(ask.resource)):
-            logger.warning("%s. %s", words, caller.policy.nearest(ask.action, ask.resource, ask.context))
+        of_resource = self._policy(ask.resource)
+        if words := refusal(caller, ask, of_resource):
+            # For a service, what it reaches decides.
+            decisive = caller.policy if caller.account or not of_resource else of_resource.for_principals(caller.principals)
+            logger.warning("%s. %s", words, decisive.nearest(ask.action, ask.resource, known(caller, ask)))
             raise Refused(words)
 
     def _policy(self, resource: str) -> Policy | None:
@@ -81,7 +84,7 @@ class Guard:
         operation = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
         match service:
             case "s3":
-                yield from asks.of_s3(method, path, query, callers.keys, callers.bucket_keys)
+                yield from asks.of_s3(method, path, query, environ, callers.keys, callers.bucket_keys)
             case "lambda":
                 yield asks.of_lambda(method, path, query.get("Qualifier", ""))
             case "sns":

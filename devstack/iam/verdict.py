@@ -2,15 +2,14 @@
 
 from devstack.iam.asks import Ask
 from devstack.iam.callers import Caller
+from devstack.iam.conditions import Context
 from devstack.iam.policies import Decision, Policy
 from devstack.intrinsics import ACCOUNT
 
 
 def refusal(caller: Caller, ask: Ask, of_resource: Policy | None) -> str | None:
     """Why not, in AWS's words; None when it is allowed."""
-    context = ask.context
-    if caller.source_arn is not None:
-        context = {**context, "aws:sourcearn": caller.source_arn, "aws:sourceaccount": ACCOUNT}
+    context = known(caller, ask)
     own = caller.policy.decide(ask.action, ask.resource, context)
     if own is Decision.DENIED:
         return _words(caller, ask, "with an explicit deny in an identity-based policy")
@@ -29,6 +28,13 @@ def refusal(caller: Caller, ask: Ask, of_resource: Policy | None) -> str | None:
         return None
     kind = "identity" if caller.account else "resource"
     return _words(caller, ask, f"because no {kind}-based policy allows the {ask.action} action")
+
+
+def known(caller: Caller, ask: Ask) -> Context:
+    """What conditions can look at; a service also says for which resource it acts."""
+    if caller.source_arn is None:
+        return ask.context
+    return {**ask.context, "aws:sourcearn": caller.source_arn, "aws:sourceaccount": ACCOUNT}
 
 
 def _words(caller: Caller, ask: Ask, reason: str) -> str:

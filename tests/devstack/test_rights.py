@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -13,8 +14,11 @@ from botocore.exceptions import ClientError
 
 from devstack.aws import LocalAws, _client
 from devstack.gateway import Gateway
+from devstack.iam import policies
+from devstack.iam.asks import TLS
 from devstack.iam.callers import Callers, key_id
 from devstack.iam.guard import Judge
+from devstack.iam.policies import Decision
 from devstack.iam.polling import check_that_pollers_may_receive
 from devstack.intrinsics import TemplateError
 from devstack.post_office import PostOffice
@@ -30,6 +34,7 @@ MAIL = {
     "Content": {"Simple": {"Subject": {"Data": "Hello"}, "Body": {"Text": {"Data": "Hi"}}}},
     "ConfigurationSetName": "tocsin-local-EmailConfigurationSet",
 }
+BUCKET = "tocsin-local-archivebucket"
 TENANT = {"tenant": "1", "purpose": "provider:sendgrid"}
 
 
@@ -115,9 +120,25 @@ def unseal(cloud: Cloud, function: str, context: dict[str, str]) -> Any:
     return cloud.client("kms", function).decrypt(CiphertextBlob=cloud.sealed(context), EncryptionContext=context)
 
 
-def put_object(cloud: Cloud, function: str, key: str) -> Any:
-    bucket = "tocsin-local-archivebucket"
-    return cloud.client("s3", function).put_object(Bucket=bucket, Key=key, Body=b"x", ServerSideEncryption="aws:kms")
+def put_object(cloud: Cloud, function: str, key: str, **more: str) -> Any:
+    return cloud.client("s3", function).put_object(Bucket=BUCKET, Key=key, Body=b"x", **more)
+
+
+def tag_object(cloud: Cloud, function: str, key: str) -> Any:
+    return put_object(cloud, function, key, Tagging="a=b")
+
+
+def use_another_key(cloud: Cloud, function: str, key: str) -> Any:
+    other = cloud.known["LogKey", "Arn"]
+    return put_object(cloud, function, key, ServerSideEncryption="aws:kms", SSEKMSKeyId=other)
+
+
+def copy_object(cloud: Cloud, function: str, key: str) -> Any:
+    return cloud.client("s3", function).copy_object(Bucket=BUCKET, Key=key, CopySource=f"{BUCKET}/tenant=1/secret")
+
+
+def delete_objects(cloud: Cloud, function: str, key: str) -> Any:
+    return cloud.client("s3", function).delete_objects(Bucket=BUCKET, Delete={"Objects": [{"Key": key}]})
 
 
 def mail(cloud: Cloud, function: str, changes: dict[str, str]) -> Any:
@@ -172,6 +193,25 @@ def test_a_call_goes_through_with_its_permission_and_fails_without_it(
     assert refused.value.response["Error"]["Code"] == code
 
 
+def test_no_permission_stands_twice_so_that_each_is_missed() -> None:
+    """Of those without a condition: whichever statement is taken away, what it allowed is refused."""
+    for told in read(ROOT / "template.yaml").rights["functions"].values():
+        for position, statement in enumerate(told["statements"]):
+            others = [each for n, each in enumerate(told["statements"]) if n != position]
+            if statement.keys() & {"Condition", "NotResource"}:
+                continue
+            for action, resource in product(*(listed(statement[name]) for name in ("Action", "Resource"))):
+                allowed = [
+                    policies.read({"Statement": each}).decide(action, resource, TLS) for each in (told["statements"], others)
+                ]
+                if not action.startswith("logs:"):  # SAM gives these twice
+                    assert allowed == [Decision.ALLOWED, Decision.NOT_ALLOWED], (told["function"], action, resource)
+
+
+def listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
+
+
 # What no role of the template allows: the call, and what the refusal says.
 FORBIDDEN: list[tuple[Call, str, Any, str]] = [
     (send, "WaitFunction", "email", "sqs:sendmessage on resource: arn:aws:sqs:us-east-1:123456789012:tocsin-local-email"),
@@ -184,6 +224,15 @@ FORBIDDEN: list[tuple[Call, str, Any, str]] = [
     (seal, "DispatchFunction", TENANT, "kms:Encrypt"),
     (unseal, "AdminFunction", TENANT, "kms:Decrypt"),
     (put_object, "RetentionFunction", "elsewhere", "s3:PutObject on resource: arn:aws:s3:::tocsin-local-archivebucket/elsewhere"),
+    (tag_object, "RetentionFunction", "tenant=1/a", "s3:PutObjectTagging"),
+    (use_another_key, "RetentionFunction", "tenant=1/a", "kms:GenerateDataKey"),
+    (
+        copy_object,
+        "RetentionFunction",
+        "tenant=1/a",
+        "s3:GetObject on resource: arn:aws:s3:::tocsin-local-archivebucket/tenant=1/secret",
+    ),
+    (delete_objects, "RetentionFunction", "tenant=1/a", "s3:delete"),
     (mail, "DispatchFunction", {"FromEmailAddress": "ceo@example.com"}, "ses:SendEmail"),
     (mail, "DispatchFunction", {"ConfigurationSetName": "another"}, "configuration-set/another"),
     (mail, "IntakeFunction", {}, "ses:SendEmail"),
@@ -269,6 +318,17 @@ def test_a_queue_may_deny_what_a_role_allows(granted: Cloud) -> None:
         sqs.set_queue_attributes(QueueUrl=url, Attributes=before)
 
 
+def test_a_bucket_may_deny_what_a_role_allows(granted: Cloud, tmp_path: Path) -> None:
+    def deny(resources: Document) -> None:
+        (statement,) = resources["ArchiveBucketPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+        del statement["Condition"]
+
+    granted.grant(planted(tmp_path, deny))
+
+    with pytest.raises(ClientError, match=r"AccessDenied.*with an explicit deny in a resource-based policy"):
+        put_object(granted, "RetentionFunction", "tenant=1/a")
+
+
 def test_a_queue_takes_no_policy_that_nobody_here_can_read(granted: Cloud) -> None:
     policy = json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "sqs:*", "Resource": "*"}]})
 
@@ -293,7 +353,7 @@ def test_what_no_statement_speaks_of_is_refused_whatever_it_is(granted: Cloud, s
 
 
 def test_a_presigned_address_allows_no_more_than_its_maker_may(granted: Cloud) -> None:
-    asked = {"Bucket": "tocsin-local-archivebucket", "Key": "tenant=1/a"}
+    asked = {"Bucket": BUCKET, "Key": "tenant=1/a"}
     url = granted.client("s3", "RetentionFunction").generate_presigned_url("get_object", Params=asked)
 
     with pytest.raises(HTTPError) as refused:

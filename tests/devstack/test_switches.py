@@ -148,6 +148,9 @@ def test_ses_is_refused_for_a_configuration_set_that_the_topic_does_not_name(bri
     with pytest.raises(ClientError, match="AuthorizationError"):
         tell(aws, read(ROOT / "template.yaml"))
 
+    log = (aws._state.logs / "aws.log").read_text()
+    assert f"configuration-set/another (ArnEquals) but it is arn:aws:ses:us-east-1:123456789012:configuration-set/{SET}" in log
+
 
 def test_what_the_feedback_queue_does_not_admit_goes_to_the_subscriptions_dead_letters(bring: Bring) -> None:
     aws = bring(without_statement("FeedbackQueuePolicy", "FeedbackTopic"))
@@ -276,6 +279,24 @@ def test_a_filter_takes_what_its_pattern_matches(pattern: dict[str, Any], body: 
     assert takes(({"body": {"never": ["x"]}}, pattern), record) is taken, "one of several is enough"
 
 
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"cidr": "10.0.0.0/8"},
+        {"prefix": "a", "suffix": "b"},
+        {},
+        {"prefix": ["a"]},
+        {"numeric": [">"]},
+        {"numeric": ["~", 1]},
+        {"exists": "true"},
+        {"anything-but": {"wildcard": "a*"}},
+    ],
+)
+def test_a_pattern_that_nobody_here_can_read_is_refused(wanted: dict[str, Any]) -> None:
+    with pytest.raises(TemplateError, match="does not know"):
+        check({"body": {"a": [wanted]}})
+
+
 # What nobody here can honour
 
 
@@ -315,6 +336,8 @@ def second_policy(resources: Document) -> None:
         (changed("FeedbackTopic", DeliveryStatusLogging=[]), r"FeedbackTopic .*DeliveryStatusLogging"),
         (changed("EmailConfigurationSet", ArchivingOptions={}), r"EmailConfigurationSet .*ArchivingOptions"),
         (changed("IntentRule", State="SOMETIMES"), "SOMETIMES"),
+        (changed("IntentRule", EventPattern={"source": [{"wildcard": "shop*"}]}), "IntentRule.*wildcard"),
+        (changed("IntentRule", EventPattern={"source": "shop"}), "IntentRule.source"),
         (changed("IntentRule", Targets=[{"Id": "x", "Arn": "arn:aws:lambda:us-east-1:1:function:x"}]), "IntentRule: a rule"),
         (changed("IntentRule", Targets=[{"Id": "x", "Arn": "arn:aws:sqs:us-east-1:1:x", "Input": "{}"}]), "IntentRule: a rule"),
         (event("SweepFunction", "EveryMinute", EndDate="2027-01-01"), r"SweepFunction\.EveryMinute .*EndDate"),
@@ -343,5 +366,7 @@ def test_what_the_local_stack_cannot_honour_it_does_not_start_with(tmp_path: Pat
 def test_a_dead_letter_queue_that_admits_nobody_keeps_the_stack_from_starting(server: LocalAws, bring: Bring) -> None:
     server.start()
 
-    with pytest.raises(ClientError, match="does not admit the dead letters"):
+    with pytest.raises(TemplateError, match="does not admit the dead letters"):
         bring(changed("WorkDeadLetterQueue", RedriveAllowPolicy={"redrivePermission": "denyAll"}))
+
+    server.start()  # without what was made of it

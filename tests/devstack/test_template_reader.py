@@ -115,16 +115,17 @@ def test_a_parameter_without_value_says_how_to_give_one(tmp_path: Path) -> None:
         template.read(tmp_path / "template.yaml", {}, {})
 
 
-def test_an_unknown_parameter_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="Stag"):
-        variables(tmp_path, "V: 1", Stag="prod")
-
-
-def test_broken_yaml_is_a_template_error(tmp_path: Path) -> None:
-    (tmp_path / "template.yaml").write_text("Resources: [")
+@pytest.mark.parametrize("content", ["Resources: [", '{"Resources": '])
+def test_broken_yaml_or_json_is_a_template_error(tmp_path: Path, content: str) -> None:
+    (tmp_path / "template.yaml").write_text(content)
 
     with pytest.raises(TemplateError, match=r"template\.yaml"):
         template.read(tmp_path / "template.yaml", {}, {})
+
+
+def test_an_unknown_parameter_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TemplateError, match="Stag"):
+        variables(tmp_path, "V: 1", Stag="prod")
 
 
 def test_globals_lie_under_the_properties_of_each_function(tmp_path: Path) -> None:
