@@ -25,6 +25,7 @@ from devstack.state import RefusalError
 PATH = "/2015-03-31/functions/function/invocations"
 START_SECONDS = 20.0
 ARCHITECTURES = {"x86_64": "x86_64", "aarch64": "arm64"}
+PANICKED = 2  # the exit code of a program in Go
 NO_LONGER_USABLE = ("Runtime.", "Sandbox.", "Extension.")  # the emulator's words for what ended the process
 
 
@@ -54,21 +55,24 @@ class EmulatedEnvironment:
 
     def __init__(self, function: Function, variables: dict[str, str], log: Path, runtime: Runtime) -> None:
         self._function = function
+        self._env = complete(variables, function, python=runtime.version) | _of_lambda(function)
+        self._log = log
+        self._runtime = runtime
         self._is_usable = True
         self.idle_since = time.monotonic()
         make_room(log)
-        self._port, api_port = _free_ports()
-        addresses = f"127.0.0.1:{self._port}", f"127.0.0.1:{api_port}"
-        self._process = Child(
-            [
-                *(sys.executable, "-I", str(Path(__file__).with_name("leashed_program.py")), str(os.getpid())),
-                *(str(runtime.emulator), "--log-level", "info", "--runtime-interface-emulator-address", addresses[0]),
-                *("--runtime-api-address", addresses[1], str(runtime.python), "-m", "awslambdaric", function.handler),
-            ],
-            log=log,
-            cwd=function.folder,
-            env=complete(variables, function, python=runtime.version) | _of_lambda(function),
-        )
+        self._port, self._process = self._launch()
+        self._has_answered = False
+
+    def _launch(self) -> tuple[int, Child]:
+        port, api_port = _free_ports()
+        command = [
+            *(sys.executable, "-I", str(Path(__file__).with_name("leashed_program.py")), str(os.getpid())),
+            *(str(self._runtime.emulator), "--log-level", "info"),
+            *("--runtime-interface-emulator-address", f"127.0.0.1:{port}", "--runtime-api-address", f"127.0.0.1:{api_port}"),
+            *(str(self._runtime.python), "-m", "awslambdaric", self._function.handler),
+        ]
+        return port, Child(command, log=self._log, cwd=self._function.folder, env=self._env)
 
     @property
     def pid(self) -> int:
@@ -83,8 +87,11 @@ class EmulatedEnvironment:
         try:
             said = self._ask(json.dumps(event).encode())
         except (OSError, http.client.HTTPException):
+            if self._is_launched_again():
+                return self.invoke(event)
             self.close()
             return Outcome(error=exited("", "the emulator went away"))
+        self._has_answered = True
         self.idle_since = time.monotonic()
         outcome = self._read(said)
         if outcome.error and str(outcome.error["errorType"]).startswith(NO_LONGER_USABLE):
@@ -94,31 +101,44 @@ class EmulatedEnvironment:
     def close(self) -> None:
         """End the function's process, which is in a group of its own, and then the emulator, so that nobody misses it."""
         self._is_usable = False
-        for process in _below(self._process.pid):
+        below = _below(self._process.pid)
+        for process in below:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+        psutil.wait_procs(below, timeout=1.0)  # it is the emulator's to bury
         self._process.kill()
 
     def _ask(self, event: bytes) -> bytes:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=self._function.timeout + INIT_SECONDS)
-        self._connect(connection)
+        connection = self._connected()
         try:
             connection.request("POST", PATH, event, {"Content-Type": "application/json"})
             return connection.getresponse().read()
         finally:
             connection.close()
 
-    def _connect(self, connection: http.client.HTTPConnection) -> None:
+    def _connected(self) -> http.client.HTTPConnection:
         """Nobody listens until the emulator has started."""
         deadline = time.monotonic() + START_SECONDS
         while True:
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=self._function.timeout + INIT_SECONDS)
             try:
                 connection.connect()
-                return
+                return connection
             except ConnectionRefusedError:
                 if not self.is_alive or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
+
+    def _is_launched_again(self) -> bool:
+        """Whether it never was, because somebody took a port before the emulator did; it panics then, and has run nothing."""
+        if self._has_answered or not self._is_usable or self._process.wait(START_SECONDS) != PANICKED:
+            return False
+        self._has_answered = True  # whatever comes, this was the second try
+        self._process.kill()
+        self._port, self._process = self._launch()
+        if not self._is_usable:  # closed meanwhile
+            self.close()
+        return True
 
     def _read(self, said: bytes) -> Outcome:
         text = said.decode("utf-8", "replace")

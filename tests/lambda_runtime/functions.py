@@ -43,6 +43,11 @@ def missing_settings(log: str) -> set[str]:
     return set(re.findall(r"(\w+) is not set in the environment of", log))
 
 
+def did_not_start(log: str) -> bool:
+    """Whether the runtime says that a handler could not be imported."""
+    return "INIT RTDONE(status: error)" in log
+
+
 def environments(stack: RunningStack) -> Iterator[tuple[str, dict[str, str]]]:
     """The variables of every function's process that runs now, by the function's name in the template."""
     for process in stack.processes():

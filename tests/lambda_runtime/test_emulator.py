@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
+from devstack import emulator
 from devstack.declared import Function
 from devstack.emulator import EmulatedEnvironment, Runtime
 from devstack.launch import ROOT, is_running
@@ -94,6 +96,29 @@ def test_what_ends_the_process_is_told_and_uses_the_environment_up(
     assert error["errorType"] == kind
     assert said in error["errorMessage"]
     assert not environment.is_alive
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["of the emulator", "of the runtime API"])
+def test_a_port_that_somebody_took_first_is_exchanged_for_another(
+    make: Make, monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
+    free = emulator._free_ports
+    asked = 0
+
+    def one_is_taken() -> tuple[int, int]:
+        nonlocal asked
+        asked += 1
+        ports = list(free())
+        if asked == 1:
+            ports[which] = rival.getsockname()[1]
+        return ports[0], ports[1]
+
+    monkeypatch.setattr(emulator, "_free_ports", one_is_taken)
+    with socket.socket() as rival:
+        rival.bind(("127.0.0.1", 0))
+        outcome = make().invoke({})
+
+    assert (outcome.error, asked) == (None, 2)
 
 
 def test_a_closed_environment_leaves_no_process(make: Make) -> None:
