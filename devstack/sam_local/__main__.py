@@ -37,14 +37,14 @@ Tocsin is up in containers, in {seconds:.0f} s; a mail went the whole way {mail_
   API      {base_url}        (sam local start-api)
   Lambda   {lambda_url}       (sam local start-lambda)
   Key      {api_key}
-  Mailbox  {pages}/_local/mailbox
-  All else {dev_json}, {pages}/_local/
+  Mailbox  {pages_url}/_local/mailbox
+  All else {dev_json}, {pages_url}/_local/
 
 Send the next one yourself:
 
 {curl}
 
-or invoke what nothing else invokes by HTTP:
+or invoke what no request does:
 
 curl -sS {lambda_url}/2015-03-31/functions/SweepFunction/invocations -d '{{}}'
 
@@ -110,7 +110,8 @@ def _serve(stack: SamStack, state: State, sam: SamServers, started: float) -> No
     pages = take_port(0)
     stop_on_signals(stack)
     try:
-        access = stack.start(pages)
+        access = stack.start(pages) | {"lambda_url": sam.lambda_url, "pages_url": pages.url}
+        state.announce(access)
         say("An intent, on its way to a mail")
         sent = time.monotonic()
         mail = first_mail.send(
@@ -119,9 +120,8 @@ def _serve(stack: SamStack, state: State, sam: SamServers, started: float) -> No
         if mail is None:
             return
         shown = {"to": ", ".join(mail["to"]), "subject": mail["subject"], "mail_seconds": time.monotonic() - sent}
-        places = {"lambda_url": sam.lambda_url, "pages": pages.url, "dev_json": state.dev_json}
         curl = CURL.format(**access)
-        print(BANNER.format(**access, **shown, **places, curl=curl, seconds=sent - started), flush=True)
+        print(BANNER.format(**access, **shown, dev_json=state.dev_json, curl=curl, seconds=sent - started), flush=True)
         stack.watch()
     except StopRequested:
         pass
