@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import shutil
 import signal
 import sys
 import time
@@ -74,7 +75,7 @@ def main() -> int:
 def _run(engine: Engine, state: State, options: argparse.Namespace) -> int:
     started = time.monotonic()
     take_port(options.port, command="make sam-local").close()
-    os.environ |= {"DOCKER_HOST": engine.address, "SAM_CLI_TELEMETRY": "0"}
+    os.environ |= {"DOCKER_HOST": engine.address, "SAM_CLI_TELEMETRY": "0", "TMPDIR": str(_empty(state.folder / "tmp"))}
     os.environ.setdefault("__SAM_CLI_APP_DIR", str(state.folder / "sam"))
     if options.reset:
         say("Everything kept so far is deleted")
@@ -97,6 +98,16 @@ def _run(engine: Engine, state: State, options: argparse.Namespace) -> int:
         _serve(stack, state, sam, started)
     say("Stopped")
     return 0
+
+
+def _empty(folder: Path) -> Path:
+    """A place for what sam leaves about: for the lock, above all, of an image in the making when it was stopped.
+
+    Where the next one finds that, it waits for five minutes.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def _built(engine: Engine, state: State, runtime: str) -> Path:

@@ -115,6 +115,14 @@ def networks() -> set[str]:
     return {name for name in found.run("network", "ls", "--format", "{{.Name}}").split() if name.startswith("tocsin-sam-local-")}
 
 
+def lock_as_one_that_is_killed_while_it_makes_images(folder: Path) -> list[Path]:
+    locks = [made.with_suffix(".lock") for made in (folder / "tmp").glob("*.building.status")]
+    assert locks
+    for lock in locks:
+        lock.write_text(str(os.getpid()))
+    return locks
+
+
 def letters(started: Started) -> list[dict[str, Any]]:
     with urllib.request.urlopen(started.shown("Mailbox"), timeout=10) as response:
         data: list[dict[str, Any]] = json.load(response)["data"]
@@ -193,8 +201,10 @@ def test_an_intent_becomes_a_mail_by_http_and_by_queue_and_nothing_is_left_behin
         started.process.wait()
         left = containers_of(folder)
         assert left
+        locks = lock_as_one_that_is_killed_while_it_makes_images(folder)
         started = start(folder)
         assert not set(left) & set(containers_of(folder))
+        assert not any(lock.exists() for lock in locks), "for which sam would wait five minutes"
         assert mails_to(started, "ada@example.com")
         started.process.send_signal(signal.SIGINT)
         assert started.process.wait(STOP_SECONDS) == 0, started.output
