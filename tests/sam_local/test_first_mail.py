@@ -18,6 +18,8 @@ ACCEPTED = (202, b'{"notification_id": "n-1"}')
 BUSY = (503, b'{"title": "Temporarily unavailable"}')
 MAIL = Letter("email", "ses", [first_mail.TO], "tocsin@example.com", subject="Hello", text="By way of sam local.")
 
+OLD = Letter("email", "ses", ["old@example.com"], "tocsin@example.com", subject="Old")
+
 
 class StartApi(ThreadingHTTPServer):
     """Gives one answer after the other, the last one for ever; an accepted intent becomes a mail where it is told to."""
@@ -71,7 +73,7 @@ def send(api: StartApi, ledger: Ledger, *, is_over: bool = False) -> dict[str, A
 
 
 def test_the_mail_that_came_of_it_is_given_and_not_one_from_before(api: StartApi, ledger: Ledger) -> None:
-    ledger.add(Letter("email", "ses", ["old@example.com"], "tocsin@example.com", subject="Old"), "m-0")
+    ledger.add(OLD, "m-0")
 
     mail = send(api, ledger)
 
@@ -101,6 +103,7 @@ def test_any_other_answer_is_quoted(answer: tuple[int, bytes], api: StartApi, le
 def test_a_mail_that_does_not_come_is_not_waited_for_for_ever(
     api: StartApi, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ledger.add(OLD, "m-0")
     api.delivers = False
     monkeypatch.setattr(first_mail, "MAIL_SECONDS", 0.0)
 
