@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import shutil
 import signal
 import sys
 import time
@@ -37,14 +38,14 @@ Tocsin is up in containers, in {seconds:.0f} s; a mail went the whole way {mail_
   API      {base_url}        (sam local start-api)
   Lambda   {lambda_url}       (sam local start-lambda)
   Key      {api_key}
-  Mailbox  {pages}/_local/mailbox
-  All else {dev_json}, {pages}/_local/
+  Mailbox  {pages_url}/_local/mailbox
+  All else {dev_json}, {pages_url}/_local/
 
 Send the next one yourself:
 
 {curl}
 
-or invoke what nothing else invokes by HTTP:
+or invoke what no request does:
 
 curl -sS {lambda_url}/2015-03-31/functions/SweepFunction/invocations -d '{{}}'
 
@@ -74,7 +75,7 @@ def main() -> int:
 def _run(engine: Engine, state: State, options: argparse.Namespace) -> int:
     started = time.monotonic()
     take_port(options.port, command="make sam-local").close()
-    os.environ |= {"DOCKER_HOST": engine.address, "SAM_CLI_TELEMETRY": "0"}
+    os.environ |= {"DOCKER_HOST": engine.address, "SAM_CLI_TELEMETRY": "0", "TMPDIR": str(_empty(state.folder / "tmp"))}
     os.environ.setdefault("__SAM_CLI_APP_DIR", str(state.folder / "sam"))
     if options.reset:
         say("Everything kept so far is deleted")
@@ -99,6 +100,16 @@ def _run(engine: Engine, state: State, options: argparse.Namespace) -> int:
     return 0
 
 
+def _empty(folder: Path) -> Path:
+    """A place for what sam leaves about: for the lock, above all, of an image in the making when it was stopped.
+
+    Where the next one finds that, it waits for five minutes.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
 def _built(engine: Engine, state: State, runtime: str) -> Path:
     say(f"sam build, for {engine.architecture}")
     copied = state.folder / "template.yaml"
@@ -110,7 +121,8 @@ def _serve(stack: SamStack, state: State, sam: SamServers, started: float) -> No
     pages = take_port(0)
     stop_on_signals(stack)
     try:
-        access = stack.start(pages)
+        access = stack.start(pages) | {"lambda_url": sam.lambda_url, "pages_url": pages.url}
+        state.announce(access)
         say("An intent, on its way to a mail")
         sent = time.monotonic()
         mail = first_mail.send(
@@ -119,9 +131,8 @@ def _serve(stack: SamStack, state: State, sam: SamServers, started: float) -> No
         if mail is None:
             return
         shown = {"to": ", ".join(mail["to"]), "subject": mail["subject"], "mail_seconds": time.monotonic() - sent}
-        places = {"lambda_url": sam.lambda_url, "pages": pages.url, "dev_json": state.dev_json}
         curl = CURL.format(**access)
-        print(BANNER.format(**access, **shown, **places, curl=curl, seconds=sent - started), flush=True)
+        print(BANNER.format(**access, **shown, dev_json=state.dev_json, curl=curl, seconds=sent - started), flush=True)
         stack.watch()
     except StopRequested:
         pass

@@ -21,19 +21,9 @@ def build(template: Path, folder: Path, *, runtime: str, log: Path) -> Path:
     with log.open("wb") as file:
         done = subprocess.run(command, stdout=file, stderr=file, env=os.environ | {"PATH": path}, check=False)
         if done.returncode == 0:
-            # The emulator counts the imports as part of the first invocation: compiling besides is too much for its time.
-            compiling = [
-                python,
-                "-m",
-                "compileall",
-                "-q",
-                "-j",
-                "2",
-                "--invalidation-mode",
-                "unchecked-hash",
-                str(folder / "build"),
-            ]
-            done = subprocess.run(compiling, stdout=file, stderr=file, check=False)
+            # The emulator counts imports as time of the first invocation, and a container would compile all of them again.
+            compiling = [python, "-m", "compileall", "-q", "-j", "2", "--invalidation-mode", "unchecked-hash"]
+            done = subprocess.run([*compiling, str(folder / "build")], stdout=file, stderr=file, check=False)
     if done.returncode:
         raise RefusalError(f"`sam build` failed:\n{log.read_text(errors='replace')[-2000:]}\nIts whole output: {log}")
     return folder / "build" / "template.yaml"

@@ -21,6 +21,7 @@ class ContainerNetwork:
 
     def __init__(self, engine: Engine, state_folder: Path) -> None:
         self._engine = engine
+        self._built = state_folder / "build"
         self.name = f"tocsin-sam-local-{hashlib.sha256(str(state_folder).encode()).hexdigest()[:8]}"
 
     def open(self, image: str) -> Reach:
@@ -51,13 +52,21 @@ class ContainerNetwork:
             ) from error
 
     def close(self) -> None:
-        """Remove whatever containers are in it, and the network."""
-        left = self._engine.run("ps", "--all", "--quiet", "--filter", f"network={self.name}").split()
-        if left:
+        """Remove our containers, and the network."""
+        if left := self._containers():
             with suppress(EngineError):  # one that ends in this moment
                 self._engine.run("rm", "--force", *left)
         with suppress(EngineError):  # there is none
             self._engine.run("network", "rm", self.name)
+
+    def _containers(self) -> list[str]:
+        """Those in it, and those that sam has made and not yet put into it, which are known by the code that they were given."""
+        mounted = [f"volume={folder}" for folder in sorted(self._built.glob("*Function"))]
+        found = self._ps(f"network={self.name}") | (self._ps(*mounted) if mounted else set())
+        return sorted(found)
+
+    def _ps(self, *filters: str) -> set[str]:
+        return set(self._engine.run("ps", "--all", "--quiet", *(part for each in filters for part in ("--filter", each))).split())
 
     def _addresses(self) -> tuple[str, str]:
         (found,) = json.loads(self._engine.run("network", "inspect", self.name))

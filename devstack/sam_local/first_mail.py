@@ -13,7 +13,7 @@ from devstack.state import RefusalError
 
 ANSWER_SECONDS = 120.0  # the first container of all, whose image is built before
 MAIL_SECONDS = 120.0
-RETRIES = 3
+RETRIES, RETRY_PAUSE = 3, 1.0
 TO = "you@example.com"
 
 
@@ -50,7 +50,7 @@ def _accepted(base_url: str, api_key: str) -> str:
     for _ in range(RETRIES):
         if status < 500:
             break
-        time.sleep(1)
+        time.sleep(RETRY_PAUSE)
         status, said = _asked(request)
     # A function that cannot even be imported is a 200 here, with the error as its body.
     if status != 202:

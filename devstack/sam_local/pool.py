@@ -62,7 +62,9 @@ class SamPool(Pool):
             answer = self._client.invoke(FunctionName=self.function.name, Payload=json.dumps(event))
             said = answer["Payload"].read()
         except (BotoCoreError, ClientError) as error:
-            return Outcome(error=STOPPED if self._is_closed else {"errorType": "ServiceException", "errorMessage": str(error)})
+            if self._sam.is_stopping:
+                return Outcome(error=STOPPED)
+            return Outcome(error={"errorType": "ServiceException", "errorMessage": str(error)})
         return outcome(said, is_error="FunctionError" in answer)
 
 

@@ -14,7 +14,7 @@ from devstack.children import Child, ChildError
 from devstack.sam_local.container_network import ContainerNetwork
 
 START_SECONDS = 60.0
-STOP_SECONDS = 30.0  # it stops its containers one after the other
+STOP_SECONDS = 8.0  # for sam to remove its containers, one after the other; what is left then, we remove
 Variables = Mapping[str, Mapping[str, str]]  # of each function
 
 
@@ -56,7 +56,7 @@ class SamServers:
     def __init__(self, template: Path, network: ContainerNetwork, *, port: int, folder: Path, logs: Path) -> None:
         self._network = network
         self._stopping = threading.Lock()
-        self._is_stopped = False
+        self.is_stopping = False
         self._variables = folder / "env.json"
         options = [
             *("--template", str(template), "--env-vars", str(self._variables), "--docker-network", network.name),
@@ -82,8 +82,8 @@ class SamServers:
     def stop(self) -> None:
         """End both, and whatever container is left; every pool asks for it."""
         with self._stopping:
-            if not self._is_stopped:
-                self._is_stopped = True
+            if not self.is_stopping:
+                self.is_stopping = True
                 with ThreadPoolExecutor(max_workers=2) as both:
                     list(both.map(Server.stop, (self.api, self.functions)))
                 self._network.close()

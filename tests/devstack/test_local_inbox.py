@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from http.client import HTTPResponse
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import quote
 
 import pytest
@@ -81,6 +82,24 @@ def test_a_user_gets_to_the_demonstration_page_with_her_token(gateway: Gateway, 
     assert (response.status, response.headers["location"]) == (303, "/inbox/demo#token=token-of-ada")
     assert response.headers["cache-control"] == "no-store"
     assert api.asked == ["POST /v1/users/ada/tokens"]
+
+
+def test_where_the_api_is_elsewhere_the_pages_lead_there(gateway: Gateway) -> None:
+    gateway.local_pages = local_pages.LocalPages(
+        "http://127.0.0.1:3000",
+        Mock(routes=(), schedules=(), queues=()),
+        letters=list,
+        depths=dict,
+        people=People(gateway.url, "the-admin-key"),
+        elsewhere="http://127.0.0.1:3000",
+    )
+
+    response, _ = open_inbox(gateway, "?user=ada")
+    _, overview = ask(gateway, "GET", "/_local/", accept="text/html")
+
+    assert response.headers["location"] == "http://127.0.0.1:3000/inbox/demo#token=token-of-ada"
+    assert 'href="http://127.0.0.1:3000/health"' in overview.decode()
+    assert 'href="/_local/mailbox"' in overview.decode()
 
 
 def test_somebody_new_is_made_on_the_way(gateway: Gateway, api: Api) -> None:

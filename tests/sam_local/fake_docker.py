@@ -15,7 +15,8 @@ with (folder / "asked").open("a") as file:
     file.write(json.dumps(arguments) + "\\n")
 answers = json.loads((folder / "answers").read_text())
 for beginning, (code, out, err) in answers:
-    if arguments[: len(beginning)] == beginning:
+    *words, last = beginning
+    if arguments[: len(words)] == words and len(arguments) > len(words) and arguments[len(words)].startswith(last):
         print(out)
         print(err, file=sys.stderr)
         sys.exit(code)
@@ -24,7 +25,7 @@ sys.exit(1)
 
 
 class FakeDocker:
-    """Whatever it was told no answer for fails. The first answer whose beginning fits is given."""
+    """Whatever it was told no answer for fails. The first answer is given that begins as the command does."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder = folder

@@ -16,12 +16,12 @@ from tests.sam_local.fake_docker import FakeDocker
 NOBODYS = "192.0.2.77"  # an address for documentation, which no machine has
 
 
-def network_at(docker: FakeDocker, gateway: str) -> ContainerNetwork:
+def network_at(docker: FakeDocker, gateway: str, folder: Path = Path("/some/state")) -> ContainerNetwork:
     configured = [{"Subnet": "fd00::/64", "Gateway": "fd00::1"}, {"Subnet": "172.30.0.0/16", "Gateway": gateway}]
     docker.says("ps --all --quiet --filter")
     docker.says("network create")
     docker.says("network inspect", json.dumps([{"IPAM": {"Config": configured}}]))
-    return ContainerNetwork(Engine("unix:///docker.sock", "x86_64"), Path("/some/state"))
+    return ContainerNetwork(Engine("unix:///docker.sock", "x86_64"), folder)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.1 is the only address of loopback")
@@ -65,17 +65,22 @@ def test_a_firewall_between_is_noticed_before_any_function_times_out(docker: Fak
         network.try_out("image:1", reach, [5432, 4566])
 
 
-def test_its_containers_go_with_it_also_those_that_a_killed_stack_left(docker: FakeDocker) -> None:
-    docker.says("ps --all --quiet", "abc\ndef")
+def test_its_containers_go_with_it_also_those_that_a_killed_stack_left(docker: FakeDocker, tmp_path: Path) -> None:
+    (tmp_path / "build" / "IntakeFunction").mkdir(parents=True)
+    (tmp_path / "build" / "SharedLayer").mkdir()
+    docker.says("ps --all --quiet --filter network=", "abc\ndef")
+    docker.says("ps --all --quiet --filter volume=", "abc\nghi")
     docker.says("rm")
     docker.says("network rm")
     docker.says("run", "192.168.65.254")
-    network = network_at(docker, NOBODYS)
+    network = network_at(docker, NOBODYS, tmp_path)
 
     network.open("image:1")
 
-    assert docker.asked("ps") == [["ps", "--all", "--quiet", "--filter", f"network={network.name}"]]
-    assert docker.asked("rm") == [["rm", "--force", "abc", "def"]]
+    in_it, by_their_code = docker.asked("ps")
+    assert in_it == ["ps", "--all", "--quiet", "--filter", f"network={network.name}"]
+    assert by_their_code == ["ps", "--all", "--quiet", "--filter", f"volume={tmp_path / 'build' / 'IntakeFunction'}"]
+    assert docker.asked("rm") == [["rm", "--force", "abc", "def", "ghi"]]
     assert docker.asked("network")[:2] == [["network", "rm", network.name], ["network", "create", network.name]]
 
 

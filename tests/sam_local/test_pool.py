@@ -63,7 +63,7 @@ def server() -> Iterator[StartLambda]:
 
 @pytest.fixture
 def pool(server: StartLambda, tmp_path: Path) -> SamPool:
-    sam: Any = SimpleNamespace(lambda_url=f"http://127.0.0.1:{server.server_port}", stop=lambda: None)
+    sam: Any = SimpleNamespace(lambda_url=f"http://127.0.0.1:{server.server_port}", stop=lambda: None, is_stopping=False)
     return SamPool(FUNCTION, {"AWS_ENDPOINT_URL": "http://172.30.0.1:4566"}, tmp_path, sam=sam)
 
 
@@ -124,9 +124,12 @@ def test_after_its_end_nothing_is_invoked(pool: SamPool, server: StartLambda) ->
 
 
 def test_a_sam_that_is_gone_is_an_error_in_lambdas_words(tmp_path: Path) -> None:
-    sam: Any = SimpleNamespace(lambda_url="http://127.0.0.1:1", stop=lambda: None)
+    sam: Any = SimpleNamespace(lambda_url="http://127.0.0.1:1", stop=lambda: None, is_stopping=False)
+    pool = SamPool(FUNCTION, {}, tmp_path, sam=sam)
 
-    outcome = SamPool(FUNCTION, {}, tmp_path, sam=sam).invoke({})
+    outcome = pool.invoke({})
 
     assert outcome.error is not None
     assert outcome.error["errorType"] == "ServiceException"
+    sam.is_stopping = True
+    assert pool.invoke({}) == Outcome(error=STOPPED)
