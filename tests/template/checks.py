@@ -9,6 +9,7 @@ from tests.template import (
     checks_of_data,
     checks_of_deployment,
     checks_of_functions,
+    checks_of_names,
     checks_of_network,
     checks_of_pages,
     checks_of_queues,
@@ -31,7 +32,7 @@ def _checks_in(module: ModuleType) -> list[Check]:
 _MODULES = (
     *(checks_of_functions, checks_of_queues, checks_of_access, checks_of_data),
     *(checks_of_network, checks_of_pages, checks_of_watching),
-    checks_of_deployment,
+    *(checks_of_deployment, checks_of_names),
 )
 ON_SAM: tuple[Check, ...] = (
     checks_of_watching.handlers_exist,
