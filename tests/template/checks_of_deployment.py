@@ -6,7 +6,7 @@ from tests.template.reading import Template, named, of_type
 
 LOG_GROUP = "AWS::Logs::LogGroup"
 # Of the kinds that we keep: the property that would give one a name of its own.
-NAMED_BY = {LOG_GROUP: "LogGroupName", "AWS::S3::Bucket": "BucketName", "AWS::KMS::Key": None}
+NAMED_BY = {LOG_GROUP: "LogGroupName", "AWS::S3::Bucket": "BucketName", "AWS::KMS::Key": None, "AWS::Lambda::Version": None}
 
 # What RDS cannot change: CloudFormation would make another, empty database and leave the first in a snapshot.
 REPLACES = ("DBName", "Port", "MasterUsername", "Engine", "StorageEncrypted", "KmsKeyId", "DBSubnetGroupName")
