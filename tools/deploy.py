@@ -3,6 +3,7 @@
 `python -m tools.deploy check` only looks. What is wanted comes from the variables of make, the rest from samconfig.toml.
 """
 
+import json
 import os
 import re
 import shlex
@@ -11,14 +12,17 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from samtranslator.yaml_helper import yaml_parse
 
 from tools import deploy_checks, find_python, template_rules
+from tools.gradual import AT_ONCE, SHIFTS, gradual
 
 RUNTIME = "3.13"
+BUILD = Path(".aws-sam/build")
 OWN_CERTIFICATES = Path("layers/shared/tocsin/foundation/own-certificates.pem")
 HELP = """
   make deploy EMAIL_FROM=notify@example.com             the sender of every email; SES must have verified it
@@ -27,6 +31,7 @@ HELP = """
   STACK=name                     another name for the stack
   REGION=us-east-1 PROFILE=name  another region or AWS profile than your shell's
   PARAMETERS="Name=value …"      any parameter of template.yaml
+  SHIFT=Canary10Percent15Minutes  new code for a tenth of the traffic first, and back if an alarm rings
   YES=1                          do not ask before a change set is carried out
 
 docs/deploying.md explains them."""
@@ -41,6 +46,7 @@ class Deployment:
     region: str | None
     parameters: dict[str, str]
     is_confirmed: bool
+    shift: str = AT_ONCE
 
     def command(self) -> list[str]:
         """`--parameter-overrides` hides what samconfig.toml says of parameters, so it repeats them."""
@@ -48,7 +54,8 @@ class Deployment:
         confirmed = ["--no-confirm-changeset"] if self.is_confirmed else []
         overrides = [f"{name}={_quoted(value)}" for name, value in self.parameters.items()]
         where = ["--config-env", self.environment, "--stack-name", self.stack, "--s3-prefix", self.stack]
-        return ["deploy", *where, *region, *confirmed, "--parameter-overrides", *overrides]
+        built = [] if self.shift == AT_ONCE else ["--template-file", str(BUILD / "gradual.json")]
+        return ["deploy", *where, *region, *confirmed, *built, "--parameter-overrides", *overrides]
 
 
 def read(asked: Mapping[str, str], configuration: dict[str, Any]) -> Deployment:
@@ -61,7 +68,7 @@ def read(asked: Mapping[str, str], configuration: dict[str, Any]) -> Deployment:
         parameters["EmailFrom"] = asked["EMAIL_FROM"]
     region = asked.get("REGION") or settings.get("region") or asked.get("AWS_REGION")  # which boto3 does not read by itself
     is_confirmed = bool(asked.get("YES")) or not settings.get("confirm_changeset")
-    return Deployment(environment, stack, region, parameters, is_confirmed)
+    return Deployment(environment, stack, region, parameters, is_confirmed, asked.get("SHIFT") or AT_ONCE)
 
 
 def reserved(template: dict[str, Any], parameters: Mapping[str, str]) -> int:
@@ -94,6 +101,8 @@ def obstacles(deployment: Deployment, declared: dict[str, Any], *, can_answer: b
         found.append(
             f"Python {RUNTIME}, the functions' runtime, is not here, and the build needs it. Put python{RUNTIME} on the PATH."
         )
+    if deployment.shift not in SHIFTS:
+        found.append(f"SHIFT={deployment.shift}: it is one of {', '.join(SHIFTS)}.")
     if deployment.parameters.get("DatabaseCertificates") == "own" and not OWN_CERTIFICATES.exists():
         found.append(
             f"DatabaseCertificates=own, and there is no {OWN_CERTIFICATES}. docs/deploying.md says what belongs into it."
@@ -129,10 +138,19 @@ def main(*, only_check: bool) -> int:
         return _refuse(f"PARAMETERS={os.environ['PARAMETERS']} cannot be read: {error}.")
     if only_check:
         return check(deployment, yaml_parse(Path("template.yaml").read_text()))
+    if deployment.shift != AT_ONCE:
+        write_gradual(deployment.shift)
     done = subprocess.run([str(Path(sys.executable).with_name("sam")), *deployment.command()], check=False)
     if done.returncode == 0:
         print(deploy_checks.what_next(deployment.stack, deployment.region))
     return done.returncode
+
+
+def write_gradual(shift: str) -> None:
+    """Beside what was built, since it names its folders. Called by the moment: no two deployments have the same name."""
+    built = yaml_parse((BUILD / "template.yaml").read_text())
+    release = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    (BUILD / "gradual.json").write_text(json.dumps(gradual(built, shift, release), indent=1))
 
 
 def _refuse(*obstacles: str) -> int:

@@ -8,6 +8,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from tools import name_checks
+
 NOT_RESERVED = 100  # executions that AWS keeps free of reservations
 _PATIENCE = Config(connect_timeout=10, read_timeout=20, retries={"total_max_attempts": 2})
 
@@ -45,7 +47,10 @@ def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reser
             )
         findings.place = f"{session.region_name}, account {account}"
         findings.is_new = _look_at_stack(_client(session, "cloudformation"), stack, parameters, findings)
-        look_at_mail(_client(session, "sesv2"), parameters.get("EmailFrom"), findings)
+        is_verified_here = parameters.get("VerifyEmailDomain") == "true"
+        look_at_mail(_client(session, "sesv2"), None if is_verified_here else parameters.get("EmailFrom"), findings)
+        if findings.is_new:
+            findings.obstacles += name_checks.obstacles(_client(session, "route53"), _client(session, "sesv2"), parameters)
         if findings.is_new and reserved:
             look_at_concurrency(_client(session, "lambda"), reserved, findings)
     findings.obstacles[:0] = _missing_sender(parameters, is_new=findings.is_new)

@@ -14,6 +14,7 @@ from tests.template import (
     checks_of_grants,
     checks_of_identity,
     checks_of_invoking,
+    checks_of_names,
     checks_of_network,
     checks_of_pages,
     checks_of_proxy,
@@ -45,7 +46,7 @@ _MODULES = (
     *(checks_of_network, checks_of_pages, checks_of_watching),
     *(checks_of_grants, checks_of_reach, checks_of_proxy, checks_of_edges, checks_of_invoking, checks_of_switches),
     *(checks_of_alarms, checks_of_roles, checks_of_identity, checks_of_timing, checks_of_variables, checks_of_storage),
-    checks_of_deployment,
+    *(checks_of_deployment, checks_of_names),
 )
 ON_SAM: tuple[Check, ...] = (
     *(checks_of_watching.handlers_exist, checks_of_watching.layers_are_built_for_their_functions),

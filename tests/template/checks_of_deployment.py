@@ -11,6 +11,7 @@ NAMED_BY = {
     "AWS::S3::Bucket": "BucketName",
     "AWS::KMS::Key": None,
     "AWS::SecretsManager::Secret": "Name",
+    "AWS::Lambda::Version": None,
 }
 
 # What RDS cannot change: CloudFormation would make another, empty database and leave the first in a snapshot.

@@ -17,6 +17,20 @@ def test_the_page_lists_every_parameter_with_its_default() -> None:
     assert documented == _parameters()
 
 
+def test_the_page_has_them_in_the_order_of_the_console_and_what_to_think_about_first_apart() -> None:
+    groups = reading.sam_template()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    ordered = [name for group in groups for name in group["Parameters"]]
+    first, rest = (
+        re.findall(r"^\| `(\w+)` \|", each, re.MULTILINE) for each in PAGE.split("The rest has defaults that work")[:2]
+    )
+
+    assert sorted(ordered) == sorted(_parameters()), "each in one group"
+    assert [name for name in first if name in _parameters()] == groups[0]["Parameters"]
+    assert [name for name in rest if name in _parameters()][: len(ordered) - len(groups[0]["Parameters"])] == ordered[
+        len(groups[0]["Parameters"]) :
+    ]
+
+
 def test_the_page_adds_the_connections_up() -> None:
     variable = ("Intake", "Inbox", "Live", "Wait", "Dispatch", "Webhook", "Trigger")
     shares = [int(_parameters()[f"{name}Concurrency"]) for name in variable]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.template import absences, checks, faults, faults_of_deployment, reading
+from tests.template import absences, checks, faults, faults_of_deployment, faults_of_names, reading
 from tests.template.faults import Fault
 from tests.template.planting import planted
 
-ON_TRANSLATED = (*faults.ON_TRANSLATED, *faults_of_deployment.ON_TRANSLATED)
+ON_TRANSLATED = (*faults.ON_TRANSLATED, *faults_of_deployment.ON_TRANSLATED, *faults_of_names.ON_TRANSLATED)
 RESERVED = {"ReserveConcurrency": "true"}  # so that what must hold of reservations can fail
 ON_SAM = (*faults.ON_SAM, *faults_of_deployment.ON_SAM)
 

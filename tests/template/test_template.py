@@ -37,6 +37,7 @@ VARIANTS = {
         "FcmApplicationArn": "arn:aws:sns:us-east-1:account:app/GCM/ours",
     },
     "with an archive": {"ArchiveRecords": "true"},
+    "with names of its own": {"DomainName": "notify.example.com", "HostedZoneId": "Z1", "VerifyEmailDomain": "true"},
     "with functions for triggers": {
         "TriggerFunctionArns": "arn:aws:lambda:us-east-1:account:function:one,arn:aws:lambda:us-east-1:account:function:two:live",
     },
@@ -98,7 +99,7 @@ def test_unsubscribe_links_lead_to_the_api_unless_another_address_is_given() -> 
     led = {given: each["Environment"]["Variables"]["PUBLIC_URL"] for given, each in urls.items()}
 
     assert led["https://notify.example.com"] == "https://notify.example.com"
-    assert led[""] == reading.whole()["Outputs"]["ApiUrl"]["Value"]
+    assert led[""] == reading.standing()["Outputs"]["ApiUrl"]["Value"]
 
 
 @pytest.mark.parametrize("given", ["*", "https://app.example.com", "https://app.example.com,http://localhost:3000"])

@@ -1,5 +1,8 @@
 """`make deploy`: what it makes of its variables, and what it says before anything is built."""
 
+import json
+import re
+import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -311,3 +314,29 @@ def test_own_certificates_must_be_there(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     assert missing.startswith(f"DatabaseCertificates=own, and there is no {connecting.OWN_CERTIFICATES.relative_to(ROOT)}.")
     assert there == []
+
+
+def test_a_gradual_deployment_is_made_of_what_was_built_and_has_a_name_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    deploy.BUILD.mkdir(parents=True)
+    shutil.copy(ROOT / "template.yaml", deploy.BUILD)
+    deployment = deploy.read({"EMAIL_FROM": SENDER, "SHIFT": "Canary10Percent15Minutes"}, CONFIGURATION)
+
+    deploy.write_gradual(deployment.shift)
+
+    command = deployment.command()
+    written = json.loads(Path(command[command.index("--template-file") + 1]).read_text())
+    intake = written["Resources"]["IntakeFunction"]["Properties"]
+    assert intake["DeploymentPreference"]["Type"] == "Canary10Percent15Minutes"
+    assert re.fullmatch(r"\d{8}T\d{6}Z", intake["Environment"]["Variables"]["RELEASE"])
+    assert written["Parameters"] == TEMPLATE["Parameters"]
+
+
+def test_how_new_code_is_shifted_is_one_of_a_list_and_all_at_once_unless_said() -> None:
+    asked = deploy.read({"EMAIL_FROM": SENDER, "SHIFT": "Slowly"}, CONFIGURATION)
+    found = deploy.obstacles(asked, TEMPLATE["Parameters"], can_answer=True)
+
+    assert any(each.startswith("SHIFT=Slowly: it is one of AllAtOnce, Canary10Percent15Minutes") for each in found)
+    assert "--template-file" not in deploy.read({"EMAIL_FROM": SENDER}, CONFIGURATION).command()

@@ -96,6 +96,25 @@ def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
     assert _asked_capabilities(cloudformation.change_sets[0]) == {"CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"}
 
 
+def test_sam_takes_a_gradual_deployment(project: Path, cloudformation: CloudFormation, monkeypatch: pytest.MonkeyPatch) -> None:
+    s3 = boto3.client("s3", region_name="us-east-1")
+    s3.create_bucket(Bucket="uploads")
+    monkeypatch.chdir(project)
+    deploy.BUILD.mkdir(parents=True)
+    for name in ("template.yaml", "network.yaml", "functions", "layers", "migrations"):
+        (deploy.BUILD / name).symlink_to(project / name)
+    asked = deployment(YES="1", SHIFT="Canary10Percent15Minutes")
+
+    deploy.write_gradual(asked.shift)
+    done = run(project, *asked.command(), "--no-resolve-s3", "--s3-bucket", "uploads")
+
+    assert len(cloudformation.change_sets) == 1, done.stdout
+    root = yaml_parse(_uploaded(s3, cloudformation.change_sets[0]["TemplateURL"]))
+    shifted = {name for name, each in root["Resources"].items() if each.get("Properties", {}).get("AutoPublishAlias")}
+    assert {"IntakeFunction", "DispatchFunction"} <= shifted
+    assert not {"SweepFunction", "MigrateFunction"} & shifted
+
+
 def test_sam_uploads_the_network_and_names_it_in_the_template(project: Path, cloudformation: CloudFormation) -> None:
     s3 = boto3.client("s3", region_name="us-east-1")
     s3.create_bucket(Bucket="uploads")

@@ -1,0 +1,141 @@
+"""The template as `make deploy SHIFT=…` has it: new code is tried on some of the traffic, and all of it goes through aliases."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+
+from tests.template import checks, reading
+from tests.template.reading import Template, named, of_type
+from tests.template.test_lint import PACKAGED
+from tools import gradual
+
+CANARY = "Canary10Percent15Minutes"
+AT_ONCE = {"MigrateFunction", "SweepFunction", "RetentionFunction"}
+
+
+@cache
+def _translated(release: str) -> Template:
+    template = gradual.gradual(reading.sam_template(), CANARY, release)
+    for resource in template["Resources"].values():
+        for place in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
+            resource["Properties"][place] = "s3://uploads/code.zip"
+    parameters = {**reading.REQUIRED, "AWS::Region": "us-east-1"}
+    translated: Template = Translator({}, Parser(), boto_session=reading._Region()).translate(template, parameters)
+    return translated
+
+
+def _shifting() -> set[str]:
+    return set(of_type(reading.sam_template(), "AWS::Serverless::Function")) - AT_ONCE
+
+
+def test_every_function_that_shares_its_traffic_has_an_alias_and_timers_and_migration_have_none() -> None:
+    aliases = of_type(_translated("one"), "AWS::Lambda::Alias").values()
+
+    assert {str(named(each["FunctionName"])) for each in aliases} == _shifting()
+
+
+def test_each_deployment_publishes_a_version_of_each_of_them_whatever_has_changed() -> None:
+    first, second = (of_type(_translated(release), "AWS::Lambda::Version") for release in ("one", "two"))
+    told = of_type(_translated("two"), "AWS::Lambda::Function")
+
+    assert not set(first) & set(second)
+    assert {str(named(each["FunctionName"])) for each in second.values()} == _shifting()
+    assert {name for name, each in told.items() if each["Environment"]["Variables"].get("RELEASE") == "two"} == _shifting()
+
+
+def test_whatever_calls_one_of_them_calls_its_alias() -> None:
+    template = _translated("one")
+    called = [each["FunctionName"] for each in of_type(template, "AWS::Lambda::EventSourceMapping").values()]
+    called += [each["FunctionName"] for each in of_type(template, "AWS::Lambda::Permission").values()]
+    integrations = re.findall(r"functions/\$\{(\w+)(?:\.Arn)?\}/invocations", json.dumps(template["Resources"]["HttpApi"]))
+
+    assert len(integrations) > 100
+    assert {str(named(each)) for each in called} | set(integrations) == {f"{name}Aliaslive" for name in _shifting()}
+
+
+def test_new_code_goes_back_when_an_alarm_rings() -> None:
+    template = _translated("one")
+    groups = of_type(template, "AWS::CodeDeploy::DeploymentGroup")
+
+    assert set(groups) == {f"{name}DeploymentGroup" for name in _shifting()}
+    for name, each in groups.items():
+        watched = {str(named(alarm["Name"])) for alarm in each["AlarmConfiguration"]["Alarms"]}
+        assert watched in [set(alarms) for alarms in gradual.ALARMS.values()]
+        assert _is_watched(template, name.removesuffix("DeploymentGroup"), watched)
+        assert "DEPLOYMENT_STOP_ON_ALARM" in each["AutoRollbackConfiguration"]["Events"]
+        assert CANARY in json.dumps(each["DeploymentConfigName"])
+
+
+def test_a_shift_lasts_longer_than_its_alarms_look_back() -> None:
+    alarms = of_type(reading.sam_template(), "AWS::CloudWatch::Alarm")
+    looks_back = [_minutes(alarms[name]) for names in gradual.ALARMS.values() for name in names]
+    lasts = [int(each["minutes"]) * (10 if each["kind"] == "Linear" else 1) for each in map(_parts, gradual.SHIFTS[1:])]
+
+    assert max(looks_back) < min(lasts)
+
+
+@pytest.mark.parametrize("check", checks.ON_TRANSLATED, ids=lambda check: check.__name__)
+def test_it_keeps_every_rule_that_the_template_keeps(check: checks.Check) -> None:
+    assert check(_as_without_aliases(ReserveConcurrency="true")) == []
+
+
+def test_the_linter_has_nothing_to_say_of_it(tmp_path: Path) -> None:
+    template = copy.deepcopy(_translated("one"))
+    template["Metadata"]["cfn-lint"]["config"]["ignore_checks"].append(PACKAGED)
+    (tmp_path / "network.yaml").write_text((reading.ROOT / "network.yaml").read_text())
+    (tmp_path / "template.json").write_text(json.dumps(template))
+
+    linter = Path(sys.executable).with_name("cfn-lint")
+    command = [str(linter), "--regions", "us-east-1", "--template", str(tmp_path / "template.json")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.stdout + done.stderr == ""
+
+
+def test_codedeploy_may_move_aliases_and_no_more() -> None:
+    role = of_type(_translated("one"), "AWS::IAM::Role")["CodeDeployServiceRole"]
+
+    assert role["ManagedPolicyArns"] == ["arn:aws:iam::aws:policy/service-role/AWSCodeDeployRoleForLambda"]
+    assert "Policies" not in role
+
+
+@cache
+def _as_without_aliases(**parameters: str) -> Template:
+    """Settled, with the function in place of its alias wherever one is named, and without CodeDeploy, whom no check knows."""
+    template = copy.deepcopy(_translated("one"))
+    del template["Resources"]["CodeDeployServiceRole"]
+    for resource in template["Resources"].values():
+        if resource["Type"] == reading.STACK:
+            resource["Template"] = copy.deepcopy(reading._parsed(resource["Properties"]["TemplateURL"]))
+    said = json.dumps(template)
+    for name in of_type(template, "AWS::Lambda::Alias"):
+        function = name.removesuffix("Aliaslive")
+        said = said.replace(f'{{"Ref": "{name}"}}', f'{{"Ref": "{function}"}}').replace(f"${{{name}}}", f"${{{function}.Arn}}")
+    plain: Template = json.loads(said)
+    return reading.settled(plain, **parameters)
+
+
+def _is_watched(template: Template, function: str, alarms: set[str]) -> bool:
+    """Whether one of the alarms looks at this function itself."""
+    watched = [of_type(template, "AWS::CloudWatch::Alarm")[name]["Metrics"] for name in alarms]
+    return f"'Ref': '{function}'" in str(watched)
+
+
+def _minutes(alarm: dict[str, Any]) -> float:
+    (period,) = {each["MetricStat"]["Period"] for each in alarm["Metrics"] if "MetricStat" in each}
+    return float(period * alarm["EvaluationPeriods"] / 60)
+
+
+def _parts(shift: str) -> re.Match[str]:
+    found = re.fullmatch(r"(?P<kind>Canary|Linear)10Percent(?:Every)?(?P<minutes>\d+)Minutes", shift)
+    assert found
+    return found
