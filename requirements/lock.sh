@@ -12,4 +12,6 @@ printf 'aws-sam-cli\n' | compile - -c "$all" -o requirements/build.txt
 printf '%s\n' aws-lambda-powertools markupsafe 'psycopg[binary]' pydantic python-liquid tzdata | compile - -c "$all" -o layers/shared/requirements.txt
 printf 'cryptography\n' | compile - -c "$all" -o functions/dispatch/requirements.txt
 printf 'yoyo-migrations\n' | compile - -c "$all" -o functions/migrate/requirements.txt
+# On its own: checkov wants other versions than ours, and never meets them.
+printf 'checkov\n' | compile - -o requirements/scan/checkov.txt
 rm -f "$all"
