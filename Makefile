@@ -6,7 +6,7 @@ GROUPS := run test build bench lambda
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev sam-local test e2e-lambda bench restore-drill lint format validate build deploy clean
+.PHONY: help dev sam-local test e2e-lambda bench restore-drill lint format validate scan build deploy clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -44,6 +44,9 @@ format: install-test ## lay the code out
 validate: install-build ## are template.yaml and network.yaml valid?
 	@$(BIN)/sam validate --lint
 	@$(BIN)/sam validate --lint --template network.yaml
+
+scan: install-test ## checkov on the template as CloudFormation would make it (an environment of its own, 290 MB)
+	@PYTHONPATH=layers/shared $(BIN)/python -m tools.scan
 
 # Compiled here because Lambda cannot: its folders are read-only, so without .pyc files every cold start compiles all again.
 # The C sources that some packages ship beside what was compiled from them are 7 MB that nothing reads.

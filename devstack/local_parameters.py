@@ -27,6 +27,7 @@ def local_parameters(*, database_port: int, public_url: str, post_office_url: st
         "WebhookConcurrency": "2",
         "TriggerConcurrency": "2",
         "AllowPrivateDestinations": "true",
+        "PrivateEndpoints": "true",
         "InternetEgress": "true",
         "ArchiveRecords": "true",
         "PublicUrl": public_url,

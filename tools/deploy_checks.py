@@ -1,8 +1,10 @@
 """What only AWS can say before a deployment: who we are there, what the stack's state is, whether mail will go out."""
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -11,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tools import name_checks
 
 NOT_RESERVED = 100  # executions that AWS keeps free of reservations
+_REACHED = ("sqs", "sns", "kms", "secretsmanager", "sesv2")  # what the functions call in every installation
 _PATIENCE = Config(connect_timeout=10, read_timeout=20, retries={"total_max_attempts": 2})
 
 
@@ -51,6 +54,12 @@ def look(stack: str, region: str | None, parameters: Mapping[str, str], *, reser
         look_at_mail(_client(session, "sesv2"), None if is_verified_here else parameters.get("EmailFrom"), findings)
         if findings.is_new:
             findings.obstacles += name_checks.obstacles(_client(session, "route53"), _client(session, "sesv2"), parameters)
+        if (
+            findings.is_new
+            and parameters.get("PrivateEndpoints", "false") == "false"
+            and not parameters.get("ExistingDatabaseHost")
+        ):
+            look_at_ipv6(session.region_name, findings)
         if findings.is_new and reserved:
             look_at_concurrency(_client(session, "lambda"), reserved, findings)
     findings.obstacles[:0] = _missing_sender(parameters, is_new=findings.is_new)
@@ -127,6 +136,31 @@ def _is_verified(ses: Any, identity: str) -> bool:
     try:
         return bool(ses.get_email_identity(EmailIdentity=identity)["VerifiedForSendingStatus"])
     except ses.exceptions.NotFoundException:
+        return False
+
+
+def look_at_ipv6(region: str, findings: Findings) -> None:
+    """Without endpoints in the network each service must have an IPv6 address, which the names themselves say."""
+    hosts = [urlsplit(_dual_stack(service, region)).hostname or "" for service in _REACHED]
+    if not _has_address(f"sqs.{region}.amazonaws.com", socket.AF_UNSPEC):
+        return  # nobody answers for any name here
+    if without := [host for host in hosts if not _has_address(host, socket.AF_INET6)]:
+        findings.obstacles.append(
+            f"In {region} no IPv6 address leads to {', '.join(without)}, and without endpoints the functions have no other way. "
+            "Say PARAMETERS='PrivateEndpoints=true'."
+        )
+
+
+def _dual_stack(service: str, region: str) -> str:
+    """Where the functions' own SDK looks for it."""
+    config = Config(use_dualstack_endpoint=True, ignore_configured_endpoint_urls=True)  # type: ignore[call-arg]
+    return str(boto3.client(service, region_name=region, config=config).meta.endpoint_url)  # type: ignore[call-overload]
+
+
+def _has_address(host: str, family: int) -> bool:
+    try:
+        return bool(socket.getaddrinfo(host, 443, family, socket.SOCK_STREAM))
+    except OSError:
         return False
 
 

@@ -67,6 +67,8 @@ def _with(*more: Any) -> Any:
 _EVENT_TYPES = ("EventDestination", "MatchingEventTypes")
 _VARIABLES = ("Environment", "Variables")
 _PROXY = {"UseDatabaseProxy": "true"}
+_ENDPOINTS = {"PrivateEndpoints": "true"}
+_ALWAYS = {"Fn::Equals": ["a", "a"]}
 _SNAPSHOT = {"DatabaseSnapshot": "before-the-accident"}
 _PUBLIC = [{"IpProtocol": "tcp", "FromPort": 5432, "ToPort": 5432, "CidrIp": "0.0.0.0/0"}]
 
@@ -342,8 +344,20 @@ _OF_NETWORK = [
     Fault(network.stacks_take_what_their_parent_took, ("Parameters", "VpcCidr", "AllowedPattern"), ".*"),
     Fault(network.stacks_offer_what_is_taken_from_them, _within("Outputs", "SubnetB")),
     Fault(network.stacks_offer_what_is_taken_from_them, _within("Outputs"), _and(Vpc={"Value": {"Ref": "Vpc"}})),
-    Fault(network.the_network_exists_before_the_migration, _within("Resources", "SecretsEndpoint")),
-    Fault(network.the_network_exists_before_the_migration, _within("Resources", "KmsEndpoint")),
+    Fault(network.the_network_exists_before_the_migration, _within("Resources", "SecretsEndpoint"), None, _ENDPOINTS),
+    Fault(network.the_network_exists_before_the_migration, _within("Resources", "KmsEndpoint"), None, _ENDPOINTS),
+    Fault(network.the_network_exists_before_the_migration, _within("Resources", "RouteOutByIpv6")),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _within("Resources", "SnsEndpoint"), None, _ENDPOINTS),
+    Fault(
+        network.functions_reach_aws_by_endpoints_or_over_ipv6, _in_network("SqsEndpoint", "PrivateDnsEnabled"), False, _ENDPOINTS
+    ),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _within("Conditions", "LeadsOutByIpv6"), _ALWAYS, _ENDPOINTS),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _in_network("SubnetB", "Ipv6CidrBlock")),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _within("Resources", "RouteTableOfSubnetB")),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _in_network("RouteOutByIpv6", "EgressOnlyInternetGatewayId")),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _in_network("FunctionSecurityGroup", "SecurityGroupEgress", 1)),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _at("SweepFunction", "VpcConfig", "Ipv6AllowedForDualStack")),
+    Fault(network.functions_reach_aws_by_endpoints_or_over_ipv6, _at("SweepFunction", *_VARIABLES, "AWS_OVER_IPV6"), "false"),
     Fault(network.the_network_exists_before_the_migration, _within("Resources", "S3Endpoint")),
     Fault(network.the_network_exists_before_the_migration, _at("MigrateFunction", "VpcConfig"), _OUTSIDE),
     Fault(

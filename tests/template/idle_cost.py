@@ -128,6 +128,6 @@ def _number(template: reading.Template, kind: str) -> int:
 if __name__ == "__main__":
     print("\n".join(map(str, rows())), f"| **together** | | | **{total():.2f}** |", sep="\n")
     print(f"\nproduction {total(**production()):.0f}, own database and network {total(**own_network()):.0f}")
-    for name in ("InternetEgress", "UseDatabaseProxy", "EndpointsInBothZones", "MultiAz"):
+    for name in ("PrivateEndpoints", "InternetEgress", "UseDatabaseProxy", "MultiAz"):
         print(f"{name} {total(**{name: 'true'}) - total():+.2f}")
     print(f"db.t4g.micro {total(DatabaseInstanceClass='db.t4g.micro') - total():+.2f}")

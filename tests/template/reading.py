@@ -1,7 +1,6 @@
 """template.yaml as checks read it: translated, its nested stacks with it, parameters and conditions settled, all in one piece."""
 
 import copy
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -243,7 +242,3 @@ class _Settling:
                 return all(map(self.decided, argument))
             case _:
                 raise ValueError(f"a condition with {function}: teach it to this reader")
-
-
-if __name__ == "__main__":  # for scanners that read plain CloudFormation
-    print(json.dumps(translated(), indent=1))

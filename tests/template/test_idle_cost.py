@@ -61,6 +61,8 @@ def test_every_kind_of_resource_that_bills_by_the_hour_or_month_is_known() -> No
             "EC2::Subnet",
             "EC2::SubnetRouteTableAssociation",
             "EC2::VPC",
+            "EC2::VPCCidrBlock",
+            "EC2::EgressOnlyInternetGateway",
             "EC2::VPCGatewayAttachment",
         ),
         *(

@@ -15,6 +15,7 @@ VARIANTS = {
         "ReserveConcurrency": "true",
         "UseDatabaseProxy": "true",
         "MultiAz": "true",
+        "PrivateEndpoints": "true",
         "EndpointsInBothZones": "true",
         "AlarmEmail": "ops@example.com",
     },
@@ -39,6 +40,7 @@ VARIANTS = {
     "with an archive": {"ArchiveRecords": "true"},
     "with names of its own": {"DomainName": "notify.example.com", "HostedZoneId": "Z1", "VerifyEmailDomain": "true"},
     "with functions for triggers": {
+        "PrivateEndpoints": "true",
         "TriggerFunctionArns": "arn:aws:lambda:us-east-1:account:function:one,arn:aws:lambda:us-east-1:account:function:two:live",
     },
 }
@@ -84,11 +86,25 @@ def test_an_existing_database_brings_its_network_so_none_is_made() -> None:
 
 def test_there_is_no_way_to_the_internet_unless_it_is_asked_for() -> None:
     made = {
-        choice: {each["Type"] for each in reading.standing(InternetEgress=choice)["Resources"].values()}
+        choice: {each["Type"] for each in reading.standing(PrivateEndpoints="true", InternetEgress=choice)["Resources"].values()}
         for choice in ("false", "true")
     }
 
     assert made["true"] - made["false"] == {f"AWS::EC2::{kind}" for kind in WAY_OUT}
+    assert "AWS::EC2::EgressOnlyInternetGateway" not in made["true"]
+
+
+def test_without_endpoints_a_gateway_for_ipv6_leads_to_aws_and_nothing_else_changes_but_the_endpoints() -> None:
+    cheap, private = (reading.standing(PrivateEndpoints=choice)["Resources"] for choice in ("false", "true"))
+
+    assert set(cheap) - set(private) == {"Ipv6Gateway", "RouteOutByIpv6"}
+    assert set(private) - set(cheap) == {
+        "EndpointSecurityGroup",
+        *(f"{name}Endpoint" for name in ("Sqs", "Sns", "Kms", "Secrets", "Email")),
+    }
+    assert [cheap[name] for name in ("Vpc", "SubnetA", "SubnetB", "Database")] == [
+        private[name] for name in ("Vpc", "SubnetA", "SubnetB", "Database")
+    ], "whoever changes their mind keeps the database"
 
 
 def test_unsubscribe_links_lead_to_the_api_unless_another_address_is_given() -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import socket
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,35 @@ def test_an_account_that_cannot_reserve_concurrency_is_told_how_to_do_without() 
 
     (found,) = findings.obstacles
     assert "this account has 10. Say PARAMETERS='ReserveConcurrency=false'" in found
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"amazonaws.com": socket.AF_INET, "api.aws": socket.AF_INET6}, []),
+        (
+            {"amazonaws.com": socket.AF_INET},
+            ["In us-east-1 no IPv6 address leads to sqs.us-east-1.api.aws, sns.us-east-1.api.aws, kms"],
+        ),
+        ({}, []),
+    ],
+    ids=["every service has an address", "none has", "nobody answers for names here"],
+)
+def test_a_region_without_ipv6_is_refused_before_anything_is_made(
+    known: dict[str, int], said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look_up(host: str, port: int, family: int, kind: int) -> list[object]:
+        found = next((each for domain, each in known.items() if host.endswith(domain)), None)
+        if found is None or family not in (found, socket.AF_UNSPEC):
+            raise socket.gaierror("no address")
+        return [(found, kind)]
+
+    monkeypatch.setattr("socket.getaddrinfo", look_up)
+    findings = deploy_checks.Findings()
+
+    deploy_checks.look_at_ipv6("us-east-1", findings)
+
+    assert [each[: len(words)] for each, words in zip(findings.obstacles, said, strict=True)] == said
 
 
 def test_the_sandbox_of_ses_is_noted() -> None:

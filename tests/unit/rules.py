@@ -70,6 +70,10 @@ ALLOWED_NETWORK = {
         "socket": "its connections, to addresses that were checked",
         "ssl": "its certificates",
     },
+    f"{LAYER}/foundation/aws.py": {
+        "urllib3.util.connection": "which addresses the SDK looks up, where only IPv6 leads out",
+        "socket": "the name of that family",
+    },
     f"{LAYER}/foundation/bounded_stream.py": {"socket": "what that client reads and writes, limited", "ssl": "the same over TLS"},
     f"{LAYER}/foundation/name_resolution.py": {"socket": "the look-up of names for that client"},
 }

@@ -1,18 +1,23 @@
 """AWS clients never repeat a request by themselves and never wait for long."""
 
 import ast
+import socket
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
+from urllib3.util import connection
 
 from tests.unit.claims import a_claim
 from tests.unit.source import calls, modules
 from tocsin.channels.installation import ways_out
 from tocsin.channels.ways import PROVIDER_TIMEOUT
 from tocsin.foundation import aws
-from tocsin.foundation.settings import Settings
+from tocsin.foundation.settings import Settings, settings
 
 SENDING = ["sesv2", "sns"]
+HOSTS = {"sesv2": "email"}  # by another name than the SDK's
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +79,60 @@ def test_a_secret_is_read_within_seven_seconds(service: str) -> None:
 @pytest.mark.parametrize("service", SENDING)
 def test_a_batch_sent_at_once_finds_a_connection_for_each(service: str) -> None:
     assert aws.client(service).meta.config.max_pool_connections >= Settings().send_concurrency
+
+
+@pytest.fixture
+def over_ipv6(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The network of a deployment without endpoints; what the SDK does about names is put back afterwards."""
+    monkeypatch.setattr(connection, "allowed_gai_family", connection.allowed_gai_family)
+    monkeypatch.setenv("AWS_OVER_IPV6", "true")
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+@pytest.mark.usefixtures("over_ipv6")
+@pytest.mark.parametrize("service", services_in_use())
+def test_where_only_ipv6_leads_out_every_service_is_called_by_its_dual_stack_name(service: str) -> None:
+    host = urlsplit(aws.client(service).meta.endpoint_url).hostname
+
+    assert host == (
+        "s3.dualstack.us-east-1.amazonaws.com" if service == "s3" else f"{HOSTS.get(service, service)}.us-east-1.api.aws"
+    )
+
+
+@pytest.mark.usefixtures("over_ipv6")
+def test_where_only_ipv6_leads_out_a_queue_is_reached_there_whatever_its_url_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[tuple[str, int]] = []
+
+    def look_up(host: str, port: int, family: int, *_: object) -> list[object]:
+        looked_up.append((host, family))
+        raise OSError("nobody is called by a test")
+
+    client = aws.client("sqs")
+    monkeypatch.setattr("socket.getaddrinfo", look_up)
+
+    with pytest.raises(EndpointConnectionError):
+        client.send_message(QueueUrl="https://sqs.us-east-1.amazonaws.com/111111111111/plan", MessageBody="{}")
+
+    assert looked_up == [("sqs.us-east-1.api.aws", socket.AF_INET6)]
+
+
+@pytest.mark.parametrize("stand_in", [None, "http://127.0.0.1:5000"])
+def test_elsewhere_and_with_a_stand_in_for_aws_names_are_the_usual_ones(
+    monkeypatch: pytest.MonkeyPatch, stand_in: str | None
+) -> None:
+    if stand_in:
+        monkeypatch.setenv("AWS_OVER_IPV6", "true")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", stand_in)
+    settings.cache_clear()
+    before = connection.allowed_gai_family
+
+    url = aws.client("sqs").meta.endpoint_url
+    settings.cache_clear()
+
+    assert url == (stand_in or "https://sqs.us-east-1.amazonaws.com")
+    assert connection.allowed_gai_family is before
 
 
 def test_a_client_is_made_once() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from tocsin.foundation import trouble
+from tocsin.foundation.settings import settings
 
 # Time limits in seconds by service: (connect, read). The SDK's own retries are off everywhere: on a sending client they would
 # duplicate messages, elsewhere our own retry is the outbox.
@@ -37,10 +38,23 @@ def client(service: str, limits: tuple[float, float] | None = None) -> Any:
         read_timeout=read_timeout,
         retries={"mode": "standard", "total_max_attempts": 1},
         max_pool_connections=_POOL,
+        use_dualstack_endpoint=_goes_over_ipv6(),
     )
     made = boto3.client(service, config=config)  # type: ignore[call-overload]
     made.meta.events.register("after-call", _notice_refusal)
     return made
+
+
+def _goes_over_ipv6() -> bool:
+    """Then IPv4 leads nowhere, and trying it would take as long as connecting may: only the other addresses are looked up."""
+    if not settings().aws_over_ipv6 or settings().aws_endpoint_url:
+        return False
+    import socket  # noqa: PLC0415
+
+    from urllib3.util import connection  # noqa: PLC0415 - under every client of the SDK, and under nothing else of ours
+
+    connection.allowed_gai_family = lambda: socket.AF_INET6
+    return True
 
 
 def _notice_refusal(parsed: dict[str, Any], model: Any, **_: Any) -> None:

@@ -57,6 +57,10 @@ class Settings(BaseModel):
     webhook_queue_url: str = _NOT_GIVEN
     trigger_queue_url: str = _NOT_GIVEN
 
+    # The ways to AWS.
+    aws_over_ipv6: bool = False  # where the network has no other way out
+    aws_endpoint_url: str | None = None  # a stand-in for AWS (the local stack, tests); absent in the cloud
+
     # Watching.
     powertools_metrics_namespace: str | None = None  # absent: system events are logged and not counted
 
