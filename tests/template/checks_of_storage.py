@@ -31,7 +31,7 @@ def databases_grow_before_they_are_full(template: Template) -> list[str]:
         name
         for name, each in of_type(template, DATABASE).items()
         if int(each.get("MaxAllocatedStorage", 0)) < 1.1 * int(each.get("AllocatedStorage", 0))
-        or not each.get("AllocatedStorage")
+        or not (each.get("AllocatedStorage") or _is_from_a_snapshot(each))
     ]
 
 
@@ -41,10 +41,10 @@ def databases_stay_on_their_version(template: Template) -> list[str]:
     violations = []
     for name, each in of_type(template, DATABASE).items():
         family = groups.get(str(named(each.get("DBParameterGroupName"))), {}).get("Family")
-        if (
-            f"{each['Engine']}{str(each.get('EngineVersion', '')).split('.')[0]}" != family
-            or each.get("AutoMinorVersionUpgrade") is not True
-        ):
+        version = str(each.get("EngineVersion", "")).split(".")[0]
+        if (f"{each['Engine']}{version}" != family and not _is_from_a_snapshot(each)) or each.get(
+            "AutoMinorVersionUpgrade"
+        ) is not True:
             violations.append(f"{name}: {each.get('EngineVersion')} with {family}")
     return violations
 
@@ -63,8 +63,13 @@ def databases_are_as_their_parameters_say(template: Template) -> list[str]:
         f"{name}: {key} is {each.get(key)}"
         for name, each in of_type(template, DATABASE).items()
         for key, value in wanted.items()
-        if each.get(key) != value
+        if each.get(key) != value and not (key == "AllocatedStorage" and _is_from_a_snapshot(each))
     ]
+
+
+def _is_from_a_snapshot(database: dict[str, Any]) -> bool:
+    """Then its size and its version come from there, and RDS refuses to be told them again."""
+    return "DBSnapshotIdentifier" in database
 
 
 def databases_are_measured(template: Template) -> list[str]:

@@ -15,7 +15,10 @@ from tests.unit.source import modules
 from tocsin.foundation.settings import QUEUES, Settings
 
 FUNCTION = "AWS::Lambda::Function"
-ABSENT_IN_THE_CLOUD = {"tocsin_database_url": "tests and benches alone have one URL instead of a host and a secret"}
+ABSENT_IN_THE_CLOUD = {
+    "tocsin_database_url": "tests and benches alone have one URL instead of a host and a secret",
+    "aws_endpoint_url": "local stacks alone have an AWS of their own",
+}
 # variable: why functions have different values of it
 OWN = {
     "POWERTOOLS_SERVICE_NAME": "is the function's name",
