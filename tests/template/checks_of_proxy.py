@@ -24,6 +24,7 @@ _RESTORED = {
 CANNOT_WORK = (
     {"DatabaseName": "orders"},  # CloudFormation would make another database
     {"DatabasePort": "6432"},
+    {"EndpointsInBothZones": "true"},  # of which there are none
     {**_ELSEWHERE, "UseDatabaseProxy": "true"},
     {**_ELSEWHERE, "InternetEgress": "true"},
     {**_ELSEWHERE, "ExistingDatabaseSecretArn": ""},
