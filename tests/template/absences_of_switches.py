@@ -59,6 +59,7 @@ def _of_queues() -> Iterator[Fault]:
             yield fault(switches.queues_keep_messages_until_somebody_has_had_time, of(name, "MessageRetentionPeriod"), 3600)
     for name in resources(switches.MAPPING):
         yield fault(switches.batches_are_no_larger_than_a_worker_takes, of(name, "BatchSize"), 1000)
+        yield fault(switches.batches_are_no_larger_than_a_worker_takes, of(name, "MaximumBatchingWindowInSeconds"), 300)
 
 
 def _of_functions() -> Iterator[Fault]:
@@ -66,6 +67,8 @@ def _of_functions() -> Iterator[Fault]:
         yield fault(switches.functions_have_the_code_that_they_import, of(name, "Layers", 0))
         yield fault(switches.functions_log_whatever_they_say, of(name, "LoggingConfig", "ApplicationLogLevel"), "FATAL")
     yield fault(switches.functions_have_the_code_that_they_import, of("MigrateFunction", "Layers", 1))
+    folder = of("MigrateFunction", "Environment", "Variables", "MIGRATIONS_FOLDER")
+    yield fault(switches.functions_have_the_code_that_they_import, folder, "/var/task")
     for name, each in at(("Parameters",)).items():
         if name.endswith("Concurrency") and each["Type"] == "Number":
             yield fault(switches.nobody_can_ask_for_no_workers, ("Parameters", name, "MinValue"), 0)
@@ -86,4 +89,6 @@ def _of_the_rest() -> Iterator[Fault]:
     yield fault(switches.apis_answer, of(stage, "StageName"), "v1")
     yield fault(switches.apis_answer, of(stage, "RouteSettings"), {"POST /v1/intents": {"ThrottlingRateLimit": 0}})
     yield fault(switches.apis_answer, of(stage, "DefaultRouteSettings", "ThrottlingRateLimit"), 0)
+    yield fault(switches.apis_answer, of(stage, "DefaultRouteSettings", "ThrottlingBurstLimit"), 1)
+    yield fault(switches.apis_answer, of(stage, "AccessLogSettings", "DestinationArn"), {"Ref": "ApiLogs"})
     yield fault(switches.apis_answer, of("HttpApi", "DisableExecuteApiEndpoint"), True)

@@ -35,5 +35,6 @@ def faults() -> Iterator[Fault]:
                 yield fault(variables.variables_can_be_used, _of(function, key), _WRONG[key])
             if key not in variables.OWN and sum(key in at(_of(each)) for each in resources(variables.FUNCTION)) > 1:
                 yield fault(variables.variables_say_the_same_to_everybody, _of(function, key), f"other than {value}")
+        yield fault(variables.functions_are_told_where_the_database_is, _of(function, "DATABASE_HOST"), {"Ref": "Database"})
         yield fault(variables.services_are_called_after_their_doors, _of(function, "POWERTOOLS_SERVICE_NAME"), "tocsin")
         yield fault(variables.variables_are_read_by_somebody, _of(function, "VERBOSITY"), "3")

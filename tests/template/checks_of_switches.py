@@ -35,6 +35,7 @@ EVERY = {"functions/sweep": "rate(1 minute)", "functions/retention": "rate(1 hou
 # comes by queue is nowhere else, and a long weekend must pass before it is lost.
 NUDGES_LAST, MESSAGES_LAST = 86_400, 345_600
 _HASH = re.compile("[0-9a-f]{10}$")  # which SAM appends, so that a layer with other contents is another layer
+UNPACKED = "/opt"  # where Lambda puts what a layer contains
 ON = ("ENABLED", "Enabled", True, None)  # what is not said is on
 
 
@@ -96,7 +97,12 @@ def queues_keep_messages_until_somebody_has_had_time(template: Template) -> list
 
 
 def batches_are_no_larger_than_a_worker_takes(template: Template) -> list[str]:
-    return [name for name, each in of_type(template, MAPPING).items() if not 1 <= each.get("BatchSize", 10) <= 10]
+    """And nothing waits until one is full."""
+    return [
+        name
+        for name, each in of_type(template, MAPPING).items()
+        if not 1 <= each.get("BatchSize", 10) <= 10 or each.get("MaximumBatchingWindowInSeconds", 0) != 0
+    ]
 
 
 def emails_are_sent_and_judged(template: Template) -> list[str]:
@@ -117,6 +123,7 @@ def functions_have_the_code_that_they_import(template: Template) -> list[str]:
         layers = {_HASH.sub("", str(named(layer))) for layer in each.get("Layers", [])}
         wanted = {"SharedLayer", "MigrationsLayer"} if "MIGRATIONS_FOLDER" in _variables(each) else {"SharedLayer"}
         violations += [f"{name}: {layer}" for layer in sorted(wanted ^ layers)]
+        violations += [name] if _variables(each).get("MIGRATIONS_FOLDER", UNPACKED) != UNPACKED else []
     return violations
 
 
@@ -142,12 +149,17 @@ def nobody_can_ask_for_no_workers(template: Template) -> list[str]:
 
 
 def apis_answer(template: Template) -> list[str]:
-    """Whatever is deployed is served, at the address that is told, and no route has limits that others do not."""
+    """Whatever is deployed is served, at the address that is told, and logged; every route has the limit that was asked for."""
     stages = of_type(template, "AWS::ApiGatewayV2::Stage").items()
     staged = {named(each.get("ApiId")) for _, each in stages}
     unstaged = [name for name in of_type(template, "AWS::ApiGatewayV2::Api") if name not in staged]
     asleep = [name for name, each in stages if each.get("AutoDeploy") is not True or each["StageName"] != "$default"]
-    limited = [name for name, each in stages if "RouteSettings" in each or min(_limits(each)) < 1]
+    rate = template["Values"]["ApiRequestsPerSecond"]
+    limited = [name for name, each in stages if "RouteSettings" in each or set(_limits(each)) != {rate}]
+    groups = of_type(template, "AWS::Logs::LogGroup")
+    limited += [
+        name for name, each in stages if arn(template, each.get("AccessLogSettings", {}).get("DestinationArn")) not in groups
+    ]
     closed = [name for name, each in of_type(template, "AWS::ApiGatewayV2::Api").items() if each.get("DisableExecuteApiEndpoint")]
     return unstaged + asleep + limited + closed
 

@@ -109,6 +109,17 @@ def variables_name_the_resource_that_they_are_called_after(template: Template) -
     return violations
 
 
+def functions_are_told_where_the_database_is(template: Template) -> list[str]:
+    """All of them the same, but whoever migrates goes past the proxy."""
+    database: Any = template["Values"]["ExistingDatabaseHost"] or {"Fn::GetAtt": ["Database", "Endpoint.Address"]}
+    proxy = {"Fn::GetAtt": ["DatabaseProxy", "Endpoint"]} if of_type(template, "AWS::RDS::DBProxy") else database
+    return [
+        f"{name}: {variables.get('DATABASE_HOST')}"
+        for name, variables in _variables(template).items()
+        if variables.get("DATABASE_HOST") != (database if "MIGRATIONS_FOLDER" in variables else proxy)
+    ]
+
+
 def variables_follow_the_parameter_of_their_name(sam: Template) -> list[str]:
     """Reads the SAM template, because the translated one no longer knows which parameter a value came from."""
     common = sam["Globals"]["Function"]["Environment"]["Variables"]
