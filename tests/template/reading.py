@@ -168,8 +168,8 @@ def referred_to(node: Any) -> set[str]:
     if not isinstance(node, dict):
         return set()
     inside = {name for part in node.values() for name in referred_to(part)}
-    text = node["Fn::Sub"] if isinstance(node.get("Fn::Sub"), str) else ""
-    placeholders = set(re.findall(r"\$\{(\w+)(?:\.\w+)*\}", text))
+    text, given = node["Fn::Sub"] if isinstance(node.get("Fn::Sub"), list) else (node.get("Fn::Sub", ""), {})
+    placeholders = set(re.findall(r"\$\{(\w+)(?:\.\w+)*\}", str(text))) - set(given)
     reference = named(node)
     return inside | placeholders | ({reference} if reference and "::" not in reference else set())
 
