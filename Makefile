@@ -59,7 +59,7 @@ build: install-build ## what `make deploy` uploads (needs Python 3.13, the funct
 
 # No EMAIL_FROM, credentials, region or Python 3.13? It says so, with what to do, before anything is built.
 deploy: export ENV := default
-deploy: install-build ## into your AWS account: EMAIL_FROM=… (ENV=prod, STACK, REGION, PROFILE, PARAMETERS, YES=1; docs/deploying.md)
+deploy: install-build ## into your AWS account: EMAIL_FROM=… (ENV=prod, STACK, REGION, PROFILE, PARAMETERS, SHIFT, YES=1; docs/deploying.md)
 	@$(BIN)/python -m tools.deploy check
 	@$(MAKE) --no-print-directory build
 	@$(BIN)/python -m tools.deploy
