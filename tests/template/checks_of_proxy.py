@@ -33,6 +33,9 @@ CANNOT_WORK = (
     {**_RESTORED, "RestoredDatabaseSecretArn": ""},
     {**_RESTORED, **_ELSEWHERE},
     {**_ELSEWHERE, "DatabaseSnapshot": "before"},
+    {"DomainName": "notify.example.com"},  # nobody can prove that it is ours
+    {"CertificateArn": "arn:aws:acm:us-east-1:account:certificate/ours"},
+    {"VerifyEmailDomain": "true"},
     {"AWS::Region": "il-central-1"},  # whose certificates are not shipped
 )
 

@@ -36,11 +36,11 @@ NAMES = {
     "RETENTION_SECRET_ARN": "RetentionDatabaseSecret",
     "DATA_KEY_ARN": "DataKey",
 }
-# variable: the parameter that it is of, where that has another name
+# variable: the parameters that it is of, the first that is given, where they have other names
 OTHERWISE_NAMED = {
-    "DATABASE_SSLMODE": "DatabaseSslMode",
-    "DATABASE_HOST": "ExistingDatabaseHost",
-    "DATABASE_ADMIN_SECRET_ARN": "ExistingDatabaseSecretArn",
+    "DATABASE_SSLMODE": ["DatabaseSslMode"],
+    "DATABASE_HOST": ["RestoredDatabaseHost", "ExistingDatabaseHost"],
+    "DATABASE_ADMIN_SECRET_ARN": ["RestoredDatabaseSecretArn", "ExistingDatabaseSecretArn"],
 }
 
 
@@ -127,8 +127,8 @@ def variables_follow_the_parameter_of_their_name(sam: Template) -> list[str]:
     for name, each in of_type(sam, "AWS::Serverless::Function").items():
         for key, value in {**common, **each["Environment"]["Variables"]}.items():
             followed = [one for one in re.findall(r"'Ref': '(\w+)'", str(value)) if one in sam["Parameters"]]
-            wanted = OTHERWISE_NAMED.get(key, "".join(part.capitalize() for part in key.split("_")))
-            if followed != [wanted] and (followed or wanted in sam["Parameters"]):
+            wanted = OTHERWISE_NAMED.get(key, ["".join(part.capitalize() for part in key.split("_"))])
+            if followed != wanted and (followed or wanted[0] in sam["Parameters"]):
                 violations.append(f"{name}: {key} is {value}")
     return violations
 
