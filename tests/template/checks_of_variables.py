@@ -111,7 +111,9 @@ def variables_name_the_resource_that_they_are_called_after(template: Template) -
 
 def functions_are_told_where_the_database_is(template: Template) -> list[str]:
     """All of them the same, but whoever migrates goes past the proxy."""
-    database: Any = template["Values"]["ExistingDatabaseHost"] or {"Fn::GetAtt": ["Database", "Endpoint.Address"]}
+    values = template["Values"]
+    own = {"Fn::GetAtt": ["Database", "Endpoint.Address"]}
+    database: Any = values["RestoredDatabaseHost"] or values["ExistingDatabaseHost"] or own
     proxy = {"Fn::GetAtt": ["DatabaseProxy", "Endpoint"]} if of_type(template, "AWS::RDS::DBProxy") else database
     return [
         f"{name}: {variables.get('DATABASE_HOST')}"

@@ -110,8 +110,8 @@ def test_codedeploy_may_move_aliases_and_no_more() -> None:
 
 @cache
 def _as_without_aliases(**parameters: str) -> Template:
-    """Settled, with the function in place of its alias wherever one is named, and without what no check knows: CodeDeploy, and the
-    name of the release, which only makes each version another."""
+    """Settled, with the function in place of its alias wherever one is named, and without what no check knows: CodeDeploy, and
+    the name of the release, which only makes each version another."""
     template = copy.deepcopy(_translated("one"))
     del template["Resources"]["CodeDeployServiceRole"]
     for resource in template["Resources"].values():
