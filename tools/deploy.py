@@ -19,7 +19,7 @@ from typing import Any
 from samtranslator.yaml_helper import yaml_parse
 
 from tools import deploy_checks, find_python, template_rules
-from tools.gradual import AT_ONCE, SHIFTS, gradual
+from tools.gradual import DEFAULT_SHIFTS, SHIFTS, gradual
 
 RUNTIME = "3.13"
 BUILD = Path(".aws-sam/build")
@@ -31,7 +31,8 @@ HELP = """
   STACK=name                     another name for the stack
   REGION=us-east-1 PROFILE=name  another region or AWS profile than your shell's
   PARAMETERS="Name=value …"      any parameter of template.yaml
-  SHIFT=Canary10Percent15Minutes  new code for a tenth of the traffic first, and back if an alarm rings
+  SHIFT=Canary10Percent15Minutes  new code for a tenth of the traffic first, and back if an alarm rings; prod's default
+  SHIFT=AllAtOnce                for all of it, as a repair goes out while an alarm rings
   YES=1                          do not ask before a change set is carried out
 
 docs/deploying.md explains them."""
@@ -46,7 +47,7 @@ class Deployment:
     region: str | None
     parameters: dict[str, str]
     is_confirmed: bool
-    shift: str = AT_ONCE
+    shift: str | None = None  # None: no aliases, so nothing to shift between
 
     def command(self) -> list[str]:
         """`--parameter-overrides` hides what samconfig.toml says of parameters, so it repeats them."""
@@ -54,7 +55,7 @@ class Deployment:
         confirmed = ["--no-confirm-changeset"] if self.is_confirmed else []
         overrides = [f"{name}={_quoted(value)}" for name, value in self.parameters.items()]
         where = ["--config-env", self.environment, "--stack-name", self.stack, "--s3-prefix", self.stack]
-        built = [] if self.shift == AT_ONCE else ["--template-file", str(BUILD / "gradual.json")]
+        built = ["--template-file", str(BUILD / "gradual.json")] if self.shift else []
         return ["deploy", *where, *region, *confirmed, *built, "--parameter-overrides", *overrides]
 
 
@@ -68,7 +69,8 @@ def read(asked: Mapping[str, str], configuration: dict[str, Any]) -> Deployment:
         parameters["EmailFrom"] = asked["EMAIL_FROM"]
     region = asked.get("REGION") or settings.get("region") or asked.get("AWS_REGION")  # which boto3 does not read by itself
     is_confirmed = bool(asked.get("YES")) or not settings.get("confirm_changeset")
-    return Deployment(environment, stack, region, parameters, is_confirmed, asked.get("SHIFT") or AT_ONCE)
+    shift = asked.get("SHIFT") or DEFAULT_SHIFTS.get(environment)
+    return Deployment(environment, stack, region, parameters, is_confirmed, shift)
 
 
 def reserved(template: dict[str, Any], parameters: Mapping[str, str]) -> int:
@@ -101,7 +103,7 @@ def obstacles(deployment: Deployment, declared: dict[str, Any], *, can_answer: b
         found.append(
             f"Python {RUNTIME}, the functions' runtime, is not here, and the build needs it. Put python{RUNTIME} on the PATH."
         )
-    if deployment.shift not in SHIFTS:
+    if deployment.shift and deployment.shift not in SHIFTS:
         found.append(f"SHIFT={deployment.shift}: it is one of {', '.join(SHIFTS)}.")
     if deployment.parameters.get("DatabaseCertificates") == "own" and not OWN_CERTIFICATES.exists():
         found.append(
@@ -138,7 +140,7 @@ def main(*, only_check: bool) -> int:
         return _refuse(f"PARAMETERS={os.environ['PARAMETERS']} cannot be read: {error}.")
     if only_check:
         return check(deployment, yaml_parse(Path("template.yaml").read_text()))
-    if deployment.shift != AT_ONCE:
+    if deployment.shift:
         write_gradual(deployment.shift)
     done = subprocess.run([str(Path(sys.executable).with_name("sam")), *deployment.command()], check=False)
     if done.returncode == 0:

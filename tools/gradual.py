@@ -1,4 +1,4 @@
-"""`make deploy SHIFT=…`: functions get their new code a tenth of the traffic first, and the old one back if an alarm rings.
+"""`make deploy SHIFT=…`: aliases, whose new code gets a tenth of the traffic first, and the old one all of it if an alarm rings.
 
 The template itself has no aliases. SAM publishes a version for one only when a function's own folder has changed, not when the
 shared layer or a parameter has: whoever ran `sam deploy` by hand would go on with the old code and never know. Here each
@@ -18,6 +18,8 @@ SHIFTS = (
     "Linear10PercentEvery2Minutes",
     "Linear10PercentEvery3Minutes",
 )
+# environment of samconfig.toml: how new code takes over there unless SHIFT says otherwise; the others have no aliases
+DEFAULT_SHIFTS = {"prod": "Canary10Percent15Minutes"}
 # By what calls a function; a timer's only call a minute has no tenth. Whoever is called by HTTP has no alarm of the API, nor one
 # that looks at dispatch, which knows the API's address: the API waits for the aliases, and these for their alarms.
 ALARMS = {"HttpApi": ("HttpErrorsAlarm", "ManagementErrorsAlarm"), "SQS": ("QueueErrorsAlarm",)}
@@ -35,5 +37,6 @@ def gradual(template: dict[str, Any], shift: str, release: str) -> dict[str, Any
             properties["Environment"]["Variables"]["RELEASE"] = release
             properties["AutoPublishAlias"] = "live"
             properties["AutoPublishCodeSha256"] = hashlib.sha256(release.encode()).hexdigest()
-            properties["DeploymentPreference"] = {"Type": shift, "Alarms": [{"Ref": alarm} for alarm in alarms]}
+            watched = {} if shift == AT_ONCE else {"Alarms": [{"Ref": alarm} for alarm in alarms]}
+            properties["DeploymentPreference"] = {"Type": shift, **watched}
     return changed

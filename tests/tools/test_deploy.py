@@ -17,7 +17,7 @@ from samtranslator.yaml_helper import yaml_parse
 from tests.tools.checkout import ROOT
 from tests.tools.cloudformation import CloudFormation
 from tocsin.foundation import connecting
-from tools import deploy, deploy_checks, find_python
+from tools import deploy, deploy_checks, find_python, gradual
 from tools.deploy_checks import Findings
 
 CONFIGURATION = tomllib.loads((ROOT / "samconfig.toml").read_text())
@@ -364,9 +364,18 @@ def test_a_gradual_deployment_is_made_of_what_was_built_and_has_a_name_of_its_ow
     assert written["Parameters"] == TEMPLATE["Parameters"]
 
 
-def test_how_new_code_is_shifted_is_one_of_a_list_and_all_at_once_unless_said() -> None:
+def test_how_new_code_is_shifted_is_one_of_a_list_and_gradual_in_production_unless_said() -> None:
     asked = deploy.read({"EMAIL_FROM": SENDER, "SHIFT": "Slowly"}, CONFIGURATION)
     found = deploy.obstacles(asked, TEMPLATE["Parameters"], can_answer=True)
 
     assert any(each.startswith("SHIFT=Slowly: it is one of AllAtOnce, Canary10Percent15Minutes") for each in found)
     assert "--template-file" not in deploy.read({"EMAIL_FROM": SENDER}, CONFIGURATION).command()
+    assert deploy.read({"ENV": "prod"}, CONFIGURATION).shift == "Canary10Percent15Minutes"
+    assert deploy.read({"ENV": "prod", "SHIFT": "AllAtOnce"}, CONFIGURATION).shift == "AllAtOnce"
+
+
+def test_what_goes_out_at_once_keeps_its_alias_and_waits_for_no_alarm() -> None:
+    """So a repair can be deployed while an alarm rings, and the next deployment shifts again."""
+    intake = gradual.gradual(TEMPLATE, "AllAtOnce", "one")["Resources"]["IntakeFunction"]["Properties"]
+
+    assert (intake["AutoPublishAlias"], intake["DeploymentPreference"]) == ("live", {"Type": "AllAtOnce"})

@@ -56,6 +56,16 @@ def deployment(**asked: str) -> deploy.Deployment:
     return deploy.read(given, tomllib.loads((ROOT / "samconfig.toml").read_text()))
 
 
+def build(project: Path, asked: deploy.Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `make build` leaves it, as far as sam looks; with aliases where the deployment has them."""
+    monkeypatch.chdir(project)
+    deploy.BUILD.mkdir(parents=True)
+    for name in ("template.yaml", "network.yaml", "functions", "layers", "migrations"):
+        (deploy.BUILD / name).symlink_to(project / name)
+    if asked.shift:
+        deploy.write_gradual(asked.shift)
+
+
 @pytest.mark.usefixtures("cloudformation")
 @pytest.mark.parametrize("environment", ["default", "prod"])
 def test_without_credentials_sam_gets_as_far_as_missing_them(
@@ -63,8 +73,10 @@ def test_without_credentials_sam_gets_as_far_as_missing_them(
 ) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    asked = deployment(ENV=environment)
+    build(project, asked, monkeypatch)
 
-    done = run(project, *deployment(ENV=environment).command())
+    done = run(project, *asked.command())
 
     assert done.returncode == 1
     assert "Unable to locate credentials" in done.stdout, done.stdout
@@ -72,11 +84,12 @@ def test_without_credentials_sam_gets_as_far_as_missing_them(
 
 @pytest.mark.parametrize(("environment", "stage"), [("default", "dev"), ("prod", "prod")])
 def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
-    project: Path, cloudformation: CloudFormation, environment: str, stage: str
+    project: Path, cloudformation: CloudFormation, environment: str, stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = deployment(
         ENV=environment, YES="1", PARAMETERS="SmsSenderId=Bells RestoredDatabaseHost= ExistingSubnetIds=subnet-1,subnet-2"
     )
+    build(project, asked, monkeypatch)
     boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="uploads")
 
     # sam would make its own bucket by a stack of its own, so it is given one.
@@ -99,13 +112,9 @@ def test_sam_asks_for_a_change_set_with_every_parameter_and_asks_us_nothing(
 def test_sam_takes_a_gradual_deployment(project: Path, cloudformation: CloudFormation, monkeypatch: pytest.MonkeyPatch) -> None:
     s3 = boto3.client("s3", region_name="us-east-1")
     s3.create_bucket(Bucket="uploads")
-    monkeypatch.chdir(project)
-    deploy.BUILD.mkdir(parents=True)
-    for name in ("template.yaml", "network.yaml", "functions", "layers", "migrations"):
-        (deploy.BUILD / name).symlink_to(project / name)
     asked = deployment(YES="1", SHIFT="Canary10Percent15Minutes")
+    build(project, asked, monkeypatch)
 
-    deploy.write_gradual(asked.shift)
     done = run(project, *asked.command(), "--no-resolve-s3", "--s3-bucket", "uploads")
 
     assert len(cloudformation.change_sets) == 1, done.stdout
