@@ -2,12 +2,14 @@
 
 import socket
 import sys
+from dataclasses import fields
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from devstack.aws import LocalAws
+from devstack.declared import Declared
 from devstack.providers import Providers
 from devstack.state import State
 
@@ -45,7 +47,8 @@ def test_aws_is_where_it_was_told_to_be_and_says_so_also_after_a_restart(state: 
 
 def test_so_is_the_post_office(state: State) -> None:
     providers = Providers(state, host=ELSEWHERE)
-    providers.open("http://127.0.0.1:1", ())
+    nothing = Declared(**dict.fromkeys((each.name for each in fields(Declared)), ()))  # type: ignore[arg-type]
+    providers.open(LocalAws(state), nothing)
     try:
         found = urlsplit(providers.url)
         assert (found.hostname, listens_at(ELSEWHERE, found.port or 0)) == (ELSEWHERE, True)
