@@ -55,7 +55,9 @@ class Deployment:
         confirmed = ["--no-confirm-changeset"] if self.is_confirmed else []
         overrides = [f"{name}={_quoted(value)}" for name, value in self.parameters.items()]
         where = ["--config-env", self.environment, "--stack-name", self.stack, "--s3-prefix", self.stack]
-        built = ["--template-file", str(BUILD / "gradual.json")] if self.shift else []
+        # Beside a template that is named, sam looks for its configuration too, and goes on without.
+        named = ["--template-file", str(BUILD / "gradual.json"), "--config-file", str(Path("samconfig.toml").resolve())]
+        built = named if self.shift else []
         return ["deploy", *where, *region, *confirmed, *built, "--parameter-overrides", *overrides]
 
 

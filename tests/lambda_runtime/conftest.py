@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from devstack.launch import RunningStack, started_stack
-from tests.functions.test_migrate import cloud_formation  # noqa: F401 - a fixture
+from tests.functions.cloud_formation import cloud_formation  # noqa: F401 - a fixture
 
 _INIT = re.compile(r"INIT REPORT\(durationMs: ([\d.]+)\)")
 _init_times = pytest.StashKey[dict[str, list[float]]]()

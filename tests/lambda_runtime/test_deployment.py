@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg
 from psycopg import sql
 
 from devstack.environment import Outcome
 from devstack.launch import ROOT, RunningStack
+from tests.functions.cloud_formation import CloudFormation
 from tests.lambda_runtime.functions import another
 
-Waiting = tuple[str, list[dict[str, Any]]]
 ASKED = {"StackId": "stack", "RequestId": "request", "LogicalResourceId": "Migration", "PhysicalResourceId": "tocsin-schema"}
 
 
@@ -34,9 +33,9 @@ def empty_database(stack: RunningStack, name: str) -> Iterator[str]:
 
 
 def test_create_migrates_update_finds_nothing_to_do_and_delete_takes_nothing_away(
-    running_stack: RunningStack, tmp_path: Path, cloud_formation: Waiting
+    running_stack: RunningStack, tmp_path: Path, cloud_formation: CloudFormation
 ) -> None:
-    url, answers = cloud_formation
+    url, answers = cloud_formation.url, cloud_formation.answers
     migrations = [path for path in (ROOT / "migrations").glob("0*.sql") if not path.name.endswith(".rollback.sql")]
 
     with empty_database(running_stack, "second") as dsn:
@@ -55,9 +54,9 @@ def test_create_migrates_update_finds_nothing_to_do_and_delete_takes_nothing_awa
 
 
 def test_a_migration_that_fails_is_told_leaves_nothing_behind_and_can_be_repeated(
-    running_stack: RunningStack, tmp_path: Path, cloud_formation: Waiting
+    running_stack: RunningStack, tmp_path: Path, cloud_formation: CloudFormation
 ) -> None:
-    url, answers = cloud_formation
+    url, answers = cloud_formation.url, cloud_formation.answers
 
     with empty_database(running_stack, "third") as dsn, psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("CREATE TABLE lanes (in_the_way text)")
@@ -68,16 +67,17 @@ def test_a_migration_that_fails_is_told_leaves_nothing_behind_and_can_be_repeate
 
     assert failed.error is None, "CloudFormation is told at its address, and by no error"
     assert [one["Status"] for one in answers] == ["FAILED", "SUCCESS"]
-    assert re.match(r"DuplicateTable; see log stream [0-9a-f]{32}$", answers[0]["Reason"])
+    said = r'migration \d{4}\w?\.\w+: 42P07 relation "lanes" already exists; see log group \S+, stream [0-9a-f]{32}'
+    assert re.fullmatch(said, answers[0]["Reason"]), answers[0]["Reason"]
     assert made == (0,), "what stands in the same migration is undone with it"
     assert 'relation \\"lanes\\" already exists' in (tmp_path / "log").read_text()
 
 
 def test_a_deployment_that_cannot_reach_the_database_is_told_too(
-    running_stack: RunningStack, tmp_path: Path, cloud_formation: Waiting
+    running_stack: RunningStack, tmp_path: Path, cloud_formation: CloudFormation
 ) -> None:
-    url, answers = cloud_formation
+    url, answers = cloud_formation.url, cloud_formation.answers
 
     run(running_stack, tmp_path, url, "Update", database="none")
 
-    assert [(one["Status"], one["Reason"].partition(";")[0]) for one in answers] == [("FAILED", "OperationalError")]
+    assert [(one["Status"], one["Reason"].partition(";")[0]) for one in answers] == [("FAILED", "OperationalError: no_database")]

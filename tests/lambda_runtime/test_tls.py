@@ -82,8 +82,13 @@ def test_nobody_gets_in_with_another_password(running_stack: RunningStack, tmp_p
     login = json.dumps({"username": "tocsin_owner", "password": "another"})
     secret = client.aws("secretsmanager").create_secret(Name=uuid4().hex, SecretString=login)["ARN"]
 
-    with another(running_stack, "MigrateFunction", tmp_path / "log", DATABASE_ADMIN_SECRET_ARN=secret) as migrate:
-        outcome = migrate.invoke({"RequestType": "Update"})
+    told = {"DATABASE_ADMIN_SECRET_ARN": secret}
+    with another(running_stack, "MigrateFunction", tmp_path / "log", **told) as migrate:
+        by_its_role = migrate.invoke({"RequestType": "Update"})
+    with another(running_stack, "MigrateFunction", tmp_path / "log", **told, AWS_ACCESS_KEY_ID="test") as migrate:
+        by_whoever_may_read_it = migrate.invoke({"RequestType": "Update"})
 
-    assert outcome.error
-    assert "password authentication failed" in outcome.error["errorMessage"]
+    assert by_its_role.error
+    assert by_its_role.error["errorType"] == "DatabaseUnavailable", "the role may read the owner's secret, and not this one"
+    assert by_whoever_may_read_it.error
+    assert "password authentication failed" in by_whoever_may_read_it.error["errorMessage"]

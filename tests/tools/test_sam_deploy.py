@@ -118,6 +118,7 @@ def test_sam_takes_a_gradual_deployment(project: Path, cloudformation: CloudForm
     done = run(project, *asked.command(), "--no-resolve-s3", "--s3-bucket", "uploads")
 
     assert len(cloudformation.change_sets) == 1, done.stdout
+    assert cloudformation.members("Tags") == {"service": "tocsin", "stage": "dev"}, "samconfig.toml was read"
     root = yaml_parse(_uploaded(s3, cloudformation.change_sets[0]["TemplateURL"]))
     shifted = {name for name, each in root["Resources"].items() if each.get("Properties", {}).get("AutoPublishAlias")}
     assert {"IntakeFunction", "DispatchFunction"} <= shifted
