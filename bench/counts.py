@@ -16,10 +16,10 @@ from bench.inbox import inbox_event
 from bench.intake import answered, batch_event, intent_event, load_handler
 from bench.proxy import CountingProxy
 from bench.report import Result, counted
-from tocsin.access import issue_token
 from tocsin.access.user_tokens import Person
 from tocsin.foundation.ids import uuid7
 from tocsin.outbox.dispatch import dispatch
+from tocsin.people import issue_token
 
 WARM = 4  # enough for every statement to be prepared
 FURTHER = 5  # batches

@@ -16,9 +16,9 @@ from bench.inbox_rows import HEAVY_SHARE, fill
 from bench.intake import answered, load_handler
 from bench.report import Result, compared, counted
 from bench.rounds import interleaved, rate_of
-from tocsin.access import issue_token
 from tocsin.access.user_tokens import Person
 from tocsin.foundation.database import tenant_round_trip
+from tocsin.people import issue_token
 from tocsin.store import notifications
 from tocsin.store.notifications import View
 
