@@ -103,6 +103,16 @@ def _a_system_event(world: World) -> None:
     )
 
 
+def _a_hook_that_was_switched_off(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO webhooks (id, tenant_id, url, description, secret, events, modes, is_active, disabled_reason, disabled_at,
+                                 retry_count, timeout_seconds, created_by)
+           VALUES (%s, %s, 'https://hooks.example.com/secret-path', '', %s, '{notification.published}', '{live}', false,
+                   'failing', tocsin_now(), 10, 10, %s)""",
+        (uuid7(), TENANT, b"sealed", uuid7()),
+    )
+
+
 def _a_job_that_failed(world: World) -> None:
     _run(world, "retention", "failed")
 
@@ -113,26 +123,53 @@ def _a_job_that_does_not_run(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plant", "what", "do"),
+    ("plant", "what", "do", "kind"),
     [
-        (_late_work, "Work on the email queue (deliver) has been due for 10 minutes: 3 pieces.", "GET /v1/outbox/stats"),
-        (_events_that_wait, "1 event waits to be fanned out, the first for 6 minutes.", "plan queue"),
-        (_a_stopped_lane, "The lane ses:email is stopped: AccountSuspended. 2 messages wait for it.", "/v1/lanes/ses:email/open"),
-        (_a_breaker, "is broken: time-outs in a row. 0 messages wait for it.", "POST /v1/lanes/webhook:"),
-        (_an_unknown_answer, "The provider's answer to 1 attempt is not known.", "GET /v1/notifications/{id}"),
-        (_dead_letters, "2 dead letters (deliver email): permanent.", "GET /v1/dead-letters"),
-        (_malformed, "1 message from the queue could not be accepted.", "GET /v1/malformed-intents?is_resolved=false"),
+        (
+            _late_work,
+            "Work on the email queue (deliver) has been due for 10 minutes: 3 pieces.",
+            "GET /v1/outbox/stats",
+            "late_work",
+        ),
+        (_events_that_wait, "1 event waits to be fanned out, the first for 6 minutes.", "plan queue", "late_events"),
+        (
+            _a_stopped_lane,
+            "The lane ses:email is stopped: AccountSuspended. 2 messages wait for it.",
+            "/v1/lanes/ses:email/open",
+            "lane",
+        ),
+        (_a_breaker, "is broken: time-outs in a row. 0 messages wait for it.", "POST /v1/lanes/webhook:", "lane"),
+        (
+            _an_unknown_answer,
+            "The provider's answer to 1 attempt is not known.",
+            "GET /v1/notifications/{id}",
+            "unknown_attempts",
+        ),
+        (_dead_letters, "2 dead letters (deliver email): permanent.", "GET /v1/dead-letters", "dead_letters"),
+        (
+            _malformed,
+            "1 message from the queue could not be accepted.",
+            "GET /v1/malformed-intents?is_resolved=false",
+            "malformed_intents",
+        ),
         (
             _a_system_event,
             "1 system event of severity critical is open.",
             "GET /v1/system-events?is_resolved=false&severity=critical",
+            "system_events",
         ),
-        (_a_job_that_failed, "The job retention failed last time: KeyError.", "the log of the function retention"),
-        (_a_job_that_does_not_run, "The job sweep has not run for 20 minutes.", "the function sweep"),
+        (
+            _a_hook_that_was_switched_off,
+            "A webhook is switched off (failing): hooks.example.com hears nothing.",
+            "with is_active true",
+            "webhook",
+        ),
+        (_a_job_that_failed, "The job retention failed last time: KeyError.", "the log of the function retention", "job"),
+        (_a_job_that_does_not_run, "The job sweep has not run for 20 minutes.", "the function sweep", "job"),
     ],
 )
 def test_what_is_wrong_is_found_with_what_to_do_about_it(
-    world: World, api: Api, plant: Callable[[World], None], what: str, do: str
+    world: World, api: Api, plant: Callable[[World], None], what: str, do: str, kind: str
 ) -> None:
     plant(world)
 
@@ -141,7 +178,33 @@ def test_what_is_wrong_is_found_with_what_to_do_about_it(
     assert status["healthy"] is False
     (found,) = [problem for problem in status["problems"] if what in problem["what"]]
     assert do in found["do"]
+    assert found["kind"] == kind
     assert len(status["problems"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("plant", "about"),
+    [
+        (_a_stopped_lane, {"lane": "ses:email"}),
+        (_late_work, {"queue": "email", "kind": "deliver"}),
+        (_dead_letters, {"source_kind": "deliver", "channel": "email", "classification": "permanent"}),
+        (_a_system_event, {"severity": "critical"}),
+        (_a_job_that_failed, {"job": "retention"}),
+    ],
+)
+def test_a_program_is_told_what_the_trouble_is_about(
+    world: World, api: Api, plant: Callable[[World], None], about: dict[str, str]
+) -> None:
+    plant(world)
+
+    assert [problem["about"] for problem in _status(api)["problems"]] == [about]
+
+
+def test_a_hook_that_somebody_switched_off_is_no_trouble(world: World, api: Api) -> None:
+    _a_hook_that_was_switched_off(world)
+    world.admin.execute("UPDATE webhooks SET disabled_reason = 'request'")
+
+    assert _status(api)["problems"] == []
 
 
 def test_events_that_an_open_transaction_holds_back_say_so(world: World, api: Api) -> None:

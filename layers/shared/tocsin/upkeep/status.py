@@ -17,6 +17,7 @@ from tocsin.store import (
     lanes,
     malformed_intents,
     outbox,
+    webhooks,
 )
 from tocsin.store.outbox import Pile
 from tocsin.upkeep.diagnosis import JOBS, Facts
@@ -37,6 +38,7 @@ def status(conn: Connection[Any], tenant_id: UUID) -> Facts:
             runs=job_runs.latest(conn, list(JOBS)),
             malformed=malformed_intents.count_open(conn, tenant_id),
             first_run_at=job_runs.first_started_at(conn),
+            webhooks=webhooks.find_all(conn, tenant_id),
         )
 
 
