@@ -31,6 +31,10 @@ class AccessKeys:
         scopes = [scope for scope in self._keys.SCOPES if scope != "admin"]
         return self._kept("api-key", scopes)
 
+    def console(self) -> str:
+        """A key with every scope, for the console on this machine."""
+        return self._kept("console-key", list(self._keys.SCOPES))
+
     def administrator(self, first_admin_key: str | None) -> str:
         """The key that the migration put in its secret, if it still opens the door; else one of our own."""
         with psycopg.connect(self._dsn, autocommit=True) as conn:

@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from devstack.console_access import ConsoleAccess
 from devstack.declared import Declared
 from devstack.http_event import Answer, Request
 from devstack.mailbox import mailbox_html, mailbox_json
@@ -19,6 +20,8 @@ code {{ font-size: .9em }} input, button {{ font: inherit }}</style>
 PAGE = (
     HEAD
     + """<h1>Tocsin, on this machine</h1>
+<p><a href="{elsewhere}/console"><strong>Open the console</strong></a>, already signed in: what is happening, why somebody did not get it,
+templates, people. It can <a href="{elsewhere}/console#/demo">fill this stack with a lively demo</a>.</p>
 <p>The API answers at <code>{url}</code>. <a href="/_local/mailbox">Mailbox</a> · <a href="/_local/inbox">Inbox</a> ·
 <a href="{elsewhere}/health">Health</a> · <a href="{elsewhere}/ready">Ready</a> ·
 <a href="{elsewhere}/v1/openapi.json">OpenAPI</a></p>
@@ -45,6 +48,7 @@ class LocalPages:
         letters: Callable[[], list[dict[str, Any]]],
         depths: Callable[[], dict[str, dict[str, int]]],
         people: People,
+        console: ConsoleAccess,
         elsewhere: str = "",
     ) -> None:
         """`elsewhere` is where the API answers, if that is not beside these pages."""
@@ -54,8 +58,11 @@ class LocalPages:
         self._letters = letters
         self._depths = depths
         self._people = people
+        self._console = console
 
     def __call__(self, request: Request) -> Answer:
+        if request.raw_path == "/_local/faults" and request.method in {"GET", "PUT", "DELETE"}:
+            return self._console.faults(request)
         if request.method not in {"GET", "HEAD"}:
             return Answer.json(405, {"message": "Method Not Allowed"})
         wants_page = "text/html" in request.headers.get("accept", "")
@@ -65,6 +72,8 @@ class LocalPages:
                 return _html(mailbox_html(rows)) if wants_page else Answer.json(200, mailbox_json(rows))
             case "/_local/inbox":
                 return self._inbox(parse_qs(request.query).get("user", [""])[0], wants_page=wants_page)
+            case "/_local/session":
+                return self._console.session(request)
             case "/_local":
                 return _html(self._index()) if wants_page else Answer.json(200, self._overview())
         return Answer.json(404, {"message": "Not Found"})
@@ -84,7 +93,7 @@ class LocalPages:
     def _overview(self) -> dict[str, Any]:
         return {
             "base_url": self._url,
-            "pages": ["/_local/", "/_local/mailbox", "/_local/inbox", "/health", "/ready", "/v1/openapi.json"],
+            "pages": ["/console", "/_local/", "/_local/mailbox", "/_local/inbox", "/health", "/ready", "/v1/openapi.json"],
             "queues": self._counted(),
             "routes": [route.key for route in self._declared.routes],
             "schedules": {each.name: each.expression for each in self._declared.schedules},

@@ -16,6 +16,7 @@ from devstack.environment import Outcome
 from devstack.gateway import INTEGRATION_SECONDS, Gateway
 from devstack.iam.callers import key_id
 from devstack.iam.polling import check_that_pollers_may_receive
+from devstack.console_access import ConsoleAccess
 from devstack.local_pages import LocalPages
 from devstack.local_parameters import local_parameters
 from devstack.people import People
@@ -80,7 +81,7 @@ class Stack:
         self._make_pools(declared)
         self._run_custom_resources(declared)
         access = self._make_access(declared, gateway)
-        self._open(declared, gateway, access["admin_key"])
+        self._open(declared, gateway, access)
         self._state.announce(access)
         return access
 
@@ -198,12 +199,13 @@ class Stack:
             "base_url": self._api_url(gateway),
             "api_key": keys.developer(),
             "admin_key": keys.administrator(self._aws.secret_value(migration.variables["ADMIN_KEY_SECRET_ARN"])),
+            "console_key": keys.console(),
             "database_url": dsn,
             "aws_endpoint_url": self._aws.url,
             "post_office_url": self._providers.url,
         }
 
-    def _open(self, declared: Declared, gateway: Gateway, admin_key: str) -> None:
+    def _open(self, declared: Declared, gateway: Gateway, access: dict[str, str]) -> None:
         self._give_up_if_asked()
         self._route(declared, gateway)
         url = self._api_url(gateway)
@@ -212,7 +214,8 @@ class Stack:
             declared,
             letters=Ledger(self._state.ledger).rows,
             depths=lambda: self._aws.depths(declared),
-            people=People(url, admin_key),
+            people=People(url, access["admin_key"]),
+            console=ConsoleAccess(access["console_key"], self._providers.url),
             elsewhere="" if url == gateway.url else url,
         )
         pollers = [self._poller(source) for source in declared.queue_sources]

@@ -1,4 +1,6 @@
-"""The door for those who watch over the service: what is wrong, what died, what came too late, and what to do about it."""
+"""The door for those who watch over the service: what is wrong, what died, what came too late, what to do about it; the console."""
+
+from pathlib import Path
 
 from tocsin.api import (
     abandoned_executions,
@@ -15,7 +17,10 @@ from tocsin.api import (
     stuck_notifications,
     system_events,
 )
+from tocsin.http import assets
 from tocsin.http.door import door
+
+WEB = Path(__file__).with_name("web")
 
 handler = door(
     [
@@ -31,6 +36,7 @@ handler = door(
         *stuck_notifications.ENDPOINTS,
         *books.ENDPOINTS,
         *retention.ENDPOINTS,
+        *assets.serve_console(WEB),
     ],
     otherwise=about.otherwise,
 )

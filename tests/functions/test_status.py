@@ -187,7 +187,11 @@ def test_what_is_wrong_is_found_with_what_to_do_about_it(
     [
         (_a_stopped_lane, {"lane": "ses:email"}),
         (_late_work, {"queue": "email", "kind": "deliver"}),
-        (_dead_letters, {"source_kind": "deliver", "channel": "email", "classification": "permanent"}),
+        (
+            _dead_letters,
+            {"source_kind": "deliver", "channel": "email", "classification": "permanent", "provider": "ses"}
+            | {"provider_code": "MessageRejected"},
+        ),
         (_a_system_event, {"severity": "critical"}),
         (_a_job_that_failed, {"job": "retention"}),
     ],

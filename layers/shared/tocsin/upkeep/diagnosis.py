@@ -14,6 +14,8 @@ from tocsin.store.outbox import Pile
 from tocsin.store.webhooks import Webhook
 
 LATE = timedelta(minutes=5)  # how long something may be due, or an event wait, before it is a problem
+# What tells one group of dead letters from another; a replay takes these as its filter.
+_GROUP = ("source_kind", "channel", "classification", "provider", "provider_code", "template", "template_version")
 # Jobs, and how long ago each may have begun before something is wrong with its schedule.
 _HOURLY = timedelta(hours=3)
 JOBS = {
@@ -128,8 +130,7 @@ def _dead_letters(facts: Facts) -> Iterator[Finding]:
         by = f"{cause.source_kind} {cause.channel}".strip()
         what = f"{_many(cause.count, 'dead letter', 'dead letters')} ({by}): {cause.classification}."
         do = "See GET /v1/dead-letters/groups, remove the cause, then POST /v1/dead-letters/replay; or resolve each."
-        about = {"source_kind": cause.source_kind, "channel": cause.channel, "classification": cause.classification}
-        yield Finding(what, cause.first_seen_at, do, "dead_letters", about)
+        yield Finding(what, cause.first_seen_at, do, "dead_letters", {name: told for name in _GROUP if (told := getattr(cause, name))})
 
 
 def _malformed(facts: Facts) -> Iterator[Finding]:

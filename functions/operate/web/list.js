@@ -1,0 +1,91 @@
+// A list with its filters in the address, refreshed by itself, more on demand.
+import { get } from "./api.js";
+import { Icon } from "./icons.js";
+import { useLoaded } from "./poll.js";
+import { setQuery, useRoute } from "./router.js";
+import { Empty, Loaded, Table } from "./ui.js";
+import { html, useEffect, useState } from "./view.js";
+
+const WAIT = 350;
+
+/**
+ * `path` of the API, `filters` [{name, label, options?, placeholder?, wide?}], `columns` as of Table. What the API's filters take stands in the
+ * address under the same names. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again.
+ */
+export function List({ path, filters = [], columns, to, keyOf, label, empty, fixed = {}, seconds = 15, toolbar, selected, toggle, take = (page) => page.data }) {
+  const { query } = useRoute();
+  const wanted = { ...fixed, ...Object.fromEntries(filters.map(({ name, initial }) => [name, query[name] ?? initial])) };
+  const key = JSON.stringify([path, wanted]);
+  const [further, setFurther] = useState({ key, rows: [], cursor: undefined, isBusy: false });
+  const first = useLoaded((signal) => get(path, wanted, { signal }), [key], { seconds });
+  const more = further.key === key ? further : { key, rows: [], cursor: undefined };
+  useEffect(() => setFurther({ key, rows: [], cursor: undefined }), [key]);
+
+  const loadMore = async (cursor) => {
+    setFurther({ ...more, isBusy: true });
+    try {
+      const page = await get(path, { ...wanted, cursor });
+      setFurther({ key, rows: [...more.rows, ...take(page)], cursor: page.next_cursor, isBusy: false });
+    } catch {
+      setFurther({ ...more, isBusy: false });
+    }
+  };
+
+  return html`<div class="list">
+    ${(filters.length > 0 || toolbar) && html`<${Filters} filters=${filters} query=${query} toolbar=${toolbar} isBusy=${first.isLoading && first.data !== undefined} />`}
+    <${Loaded} of=${first}>${(page) => {
+      const shown = take(page);
+      const known = new Set(shown.map((row) => (keyOf ?? ((one) => one.id))(row)));
+      const rows = [...shown, ...more.rows.filter((row) => !known.has((keyOf ?? ((one) => one.id))(row)))];
+      const cursor = more.cursor === undefined ? page.next_cursor : more.cursor;
+      const isFiltered = filters.some(({ name }) => query[name]);
+      if (!rows.length) {
+        return html`<${Empty} title=${isFiltered ? "Nothing matches these filters." : (empty?.title ?? "Nothing here yet.")}>
+          ${isFiltered ? html`<button type="button" class="button small" onClick=${() => clear(filters)}>Clear the filters</button>` : empty?.text}<//>`;
+      }
+      return html`<${Table} columns=${columns} rows=${rows} to=${to} keyOf=${keyOf} label=${label} selected=${selected} toggle=${toggle} />
+        ${cursor && html`<div class="more"><button type="button" class="button" aria-busy=${more.isBusy} disabled=${more.isBusy} onClick=${() => loadMore(cursor)}>Show more</button></div>`}`;
+    }}<//></div>`;
+}
+
+const clear = (filters) => setQuery(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
+
+function Filters({ filters, query, toolbar, isBusy }) {
+  return html`<div class="filters" role="search" aria-label="Filters">
+    ${filters.map((filter) => html`<${Filter} key=${filter.name} filter=${filter} value=${query[filter.name] ?? filter.initial ?? ""} />`)}
+    ${filters.some(({ name }) => query[name]) && html`<button type="button" class="button small ghost" onClick=${() => clear(filters)}><${Icon} name="close" />Clear</button>`}
+    <span class=${`spinner${isBusy ? " on" : ""}`} aria-hidden="true"></span>
+    <div class="grow"></div>${toolbar}</div>`;
+}
+
+function Filter({ filter, value }) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed === value || filter.options || filter.type === "datetime-local") return undefined;
+    const timer = setTimeout(() => setQuery({ [filter.name]: typed.trim() }), WAIT);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const choose = (event) => setQuery({ [filter.name]: event.currentTarget.value }, { push: true });
+  if (filter.options) {
+    return html`<label class="filter"><span>${filter.label}</span><select value=${value} onChange=${choose}>
+      ${filter.initial === undefined && html`<option value="" selected=${!value}>any</option>`}
+      ${filter.options.map(([each, title]) => html`<option key=${each} value=${each} selected=${each === value}>${title ?? each}</option>`)}</select></label>`;
+  }
+  if (filter.type === "datetime-local") return html`<${Moment} filter=${filter} value=${value} />`;
+  return html`<label class=${`filter${filter.wide ? " wide" : ""}`}><span>${filter.label}</span>
+    <input type="search" value=${typed} placeholder=${filter.placeholder} onInput=${(event) => setTyped(event.currentTarget.value)} /></label>`;
+}
+
+/** Chosen in local time, kept in the address in UTC, so that a colleague elsewhere sees the same rows. */
+function Moment({ filter, value }) {
+  const moment = value ? new Date(value) : null;
+  const local = moment && !Number.isNaN(moment.getTime()) ? new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
+  const choose = (event) => setQuery({ [filter.name]: event.currentTarget.value ? new Date(event.currentTarget.value).toISOString() : "" });
+  return html`<label class="filter"><span>${filter.label}</span><input type="datetime-local" value=${local} onChange=${choose} /></label>`;
+}
+
+export const SINCE_UNTIL = [
+  { name: "since", label: "Since", type: "datetime-local" },
+  { name: "until", label: "Until", type: "datetime-local" },
+];
