@@ -9,6 +9,7 @@ from tocsin.api import (
     jobs,
     lanes,
     malformed_intents,
+    me,
     metrics,
     retention,
     status,
@@ -31,6 +32,7 @@ handler = door(
         *stuck_notifications.ENDPOINTS,
         *books.ENDPOINTS,
         *retention.ENDPOINTS,
+        *me.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )
