@@ -11,6 +11,7 @@ from tocsin.api import (
     jobs,
     lanes,
     malformed_intents,
+    me,
     metrics,
     retention,
     status,
@@ -37,6 +38,7 @@ handler = door(
         *books.ENDPOINTS,
         *retention.ENDPOINTS,
         *assets.serve_console(WEB),
+        *me.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )

@@ -30,6 +30,7 @@ from tocsin.api import (
     kv,
     lanes,
     malformed_intents,
+    me,
     metrics,
     notification_types,
     notifications,
@@ -92,6 +93,7 @@ ENDPOINTS = {
         *stuck_notifications.ENDPOINTS,
         *books.ENDPOINTS,
         *retention.ENDPOINTS,
+        *me.ENDPOINTS,
     ],
     "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS, *webhook_deliveries.ENDPOINTS],
 }

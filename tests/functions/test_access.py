@@ -12,10 +12,11 @@ from tocsin.access import authenticate, key_format
 from tocsin.access.key_format import SCOPES
 from tocsin.foundation import database
 from tocsin.foundation.ids import uuid7
-from tocsin.http.door import Endpoint
+from tocsin.http.door import ANY_KEY, Endpoint
 
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
+SCOPED = [endpoint for endpoint in GUARDED if endpoint.scope != ANY_KEY]
 OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}", "GET /inbox/{asset}"}
 
 
@@ -28,14 +29,18 @@ def test_only_what_must_be_is_open_to_everyone() -> None:
     assert {endpoint.route for endpoint in EVERY if endpoint.scope is None} == OPEN
 
 
-@pytest.mark.parametrize("endpoint", GUARDED, ids=lambda endpoint: endpoint.route)
+def test_only_what_a_key_may_know_of_itself_is_open_to_every_key() -> None:
+    assert {endpoint.route for endpoint in EVERY if endpoint.scope == ANY_KEY} == {"GET /v1/me"}
+
+
+@pytest.mark.parametrize("endpoint", SCOPED, ids=lambda endpoint: endpoint.route)
 def test_a_key_with_every_scope_but_the_needed_one_is_refused(world: World, api: Api, endpoint: Endpoint) -> None:
     key = world.add_key(*(scope for scope in SCOPES if scope != endpoint.scope))
 
     assert _call(api, endpoint, key) == 403
 
 
-@pytest.mark.parametrize("endpoint", GUARDED, ids=lambda endpoint: endpoint.route)
+@pytest.mark.parametrize("endpoint", SCOPED, ids=lambda endpoint: endpoint.route)
 def test_a_key_with_only_the_needed_scope_is_let_in(world: World, api: Api, endpoint: Endpoint) -> None:
     key = world.add_key(str(endpoint.scope))
 
@@ -50,7 +55,7 @@ def test_without_a_key_nothing_guarded_answers(api: Api, endpoint: Endpoint) -> 
 def test_a_key_without_scopes_may_do_nothing(world: World, api: Api) -> None:
     key = world.add_key()
 
-    assert {_call(api, endpoint, key) for endpoint in GUARDED} == {403}
+    assert {_call(api, endpoint, key) for endpoint in SCOPED} == {403}
 
 
 def test_a_revoked_key_is_refused_within_five_seconds_even_where_it_was_just_used(

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from tests.functions.doors import Api
+from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.access.user_tokens import Person
 from tocsin.people.issue_token import token_for
@@ -22,19 +23,21 @@ def _listed(api: Api, **query: str) -> list[tuple[str, str]]:
 
 
 def test_a_row_says_who_did_what_to_what_when_and_from_where(world: World, api: Api) -> None:
-    api.put("/v1/notification-types/note", {"priority": "low"}, headers={"user-agent": "curl/8"})
+    told = {"user-agent": "curl/8", "tocsin-person": "Zo%C3%AB%20Doe"}
+    api.put("/v1/notification-types/note", {"priority": "low"}, headers=told)
     api.put("/v1/notification-types/note", {"priority": "high"}, source_ip="2001:db8::1")
 
     second, first = api.get(LOG).json["data"]
 
     assert first.keys() == {
         *("id", "seq", "hash", "actor", "user_id", "action", "resource_type", "resource_id", "ip_address", "user_agent"),
-        *("changes", "created_at"),
+        *("person", "changes", "created_at"),
     }
     assert first["actor"].startswith("key:")
     assert (first["action"], first["resource_type"]) == ("put", "notification_type")
     assert abs(datetime.fromisoformat(first["created_at"]) - datetime.now(UTC)) < timedelta(minutes=5)
     assert (first["seq"], first["ip_address"], first["user_agent"]) == (1, "192.0.2.1", "curl/8")
+    assert (first["person"], second["person"]) == ("Zoë Doe", None)
     assert (second["seq"], second["ip_address"], second["resource_id"]) == (2, "2001:db8::1", "note")
     assert (second["changes"]["old"]["priority"], second["changes"]["new"]["priority"]) == ("low", "high")
 
@@ -54,6 +57,41 @@ def test_it_is_found_by_actor_action_resource_and_time(world: World, api: Api) -
     assert _listed(api, since=moment) == [("revoke", "api_key"), ("create", "api_key")]
     assert _listed(api, until=moment) == [("put", "notification_type")]
     assert _listed(api, actor="key:nobody") == []
+
+
+def test_it_is_found_by_the_person_whom_the_caller_named(world: World, api: Api) -> None:
+    made = api.post("/v1/api-keys", KEY, headers={"tocsin-person": "Jane%20Doe"}).json["id"]
+    api.post(f"/v1/api-keys/{made}/revoke", headers={"tocsin-person": "Zo%C3%AB"})
+    api.put("/v1/notification-types/note", {})
+
+    assert _listed(api, person="Jane Doe") == [("create", "api_key")]
+    assert _listed(api, person="Zoë") == [("revoke", "api_key")]
+    assert (_listed(api, person="Jane"), _listed(api, person="")) == ([], [])
+    assert _listed(api, person="Jane Doe", action="revoke") == []
+
+
+def test_a_server_that_acts_for_somebody_in_their_inbox_names_its_person_too(world: World, api: Api) -> None:
+    world.add_user("alice")
+    told = {"tocsin-person": "Jane"}
+
+    assert api.put("/v1/inbox/preferences/sms", {"enabled": False}, query={"user_id": "alice"}, headers=told).status == 200
+
+    assert _listed(api, person="Jane") == [("put", "preference")]
+
+
+@pytest.mark.parametrize(
+    "written", ["", "%20", "100%", "J%C3", "Jos\u00e9", "x" * 101, "a%0Ab", "a%C2%85b", "a%E2%80%AEb", "a%00b"]
+)
+def test_a_name_that_is_none_is_refused_and_nothing_is_changed(world: World, api: Api, written: str) -> None:
+    answer = api.put("/v1/notification-types/note", {}, headers={"tocsin-person": written})
+
+    assert_problem(answer, 422, "invalid-person")
+    assert answer.json["errors"][0]["pointer"] == "Tocsin-Person"
+    assert (world.count("notification_types"), world.count("audit_logs")) == (0, 0)
+
+
+def test_who_has_no_key_is_told_so_before_their_name_is_looked_at(api: Api) -> None:
+    assert api.get("/v1/me", key="", headers={"tocsin-person": "%"}).status == 401
 
 
 def test_pages_are_whole_and_in_order(world: World, api: Api) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.functions.operations import EVERY, Stage
 from tests.world import TENANT
 from tocsin.access.user_tokens import Person
+from tocsin.foundation.ids import uuid7
 from tocsin.http.door import Endpoint
 from tocsin.people.issue_token import token_for
 
@@ -33,9 +34,10 @@ def test_the_register_names_only_what_there_is() -> None:
 @pytest.mark.parametrize("endpoint", CHANGING, ids=lambda endpoint: endpoint.route)
 def test_a_change_by_http_leaves_an_audit_row_or_is_in_the_register(stage: Stage, endpoint: Endpoint) -> None:
     _make_something_to_change(stage, endpoint)
-    ask = stage.ask(endpoint).with_headers(user_agent="a browser")
+    ask = stage.ask(endpoint).with_headers(user_agent="a browser", tocsin_person="Zo%C3%AB%20Doe")
     mine = "SELECT count(*) FROM audit_logs WHERE tenant_id = %(tenant)s"  # what is done to another is in its log too
     before = stage.world.one(mine, tenant=TENANT)
+    last = uuid7()
 
     assert ask.send(stage.api).status < 300
 
@@ -46,6 +48,8 @@ def test_a_change_by_http_leaves_an_audit_row_or_is_in_the_register(stage: Stage
         assert row["actor"].startswith(("key:", "link:")), row
         assert row["ip_address"] is not None
         assert row["changes"].keys() & {"old", "new"}, row
+    people = {row["person"] for row in stage.world.rows("SELECT person FROM audit_logs WHERE id > %(last)s", last=last)}
+    assert people <= {"Zoë Doe" if endpoint.scope else None}, "in every row of the call, in the log of another tenant too"
 
 
 @pytest.mark.parametrize("endpoint", PERSONAL, ids=lambda endpoint: endpoint.route)
@@ -54,11 +58,13 @@ def test_what_a_person_does_for_themselves_is_told_of_them(stage: Stage, endpoin
     alice = stage.world.one("SELECT id FROM users WHERE external_id = 'alice'")
     token, _ = token_for(Person(TENANT, alice), timedelta(hours=1))
 
-    assert stage.ask(endpoint).send(stage.api, key=token, source_ip="192.0.2.77").status < 300
+    ask = stage.ask(endpoint).with_headers(tocsin_person="Alice%20Doe")
+    assert ask.send(stage.api, key=token, source_ip="192.0.2.77").status < 300
 
     (row,) = stage.world.rows("SELECT * FROM audit_logs ORDER BY seq DESC LIMIT 1")
     assert (row["actor"], row["user_id"], row["tenant_id"]) == (f"user:{alice}", alice, TENANT)
     assert str(row["ip_address"]) == "192.0.2.0/24", "the network, not the address"
+    assert row["person"] is None, "the row outlives them, so whatever name they send is not kept"
 
 
 def _make_something_to_change(stage: Stage, endpoint: Endpoint) -> None:

@@ -30,7 +30,10 @@ INFORMATIVE = [
     "accept-encoding", "accept-language", "accept-charset", "origin", "referer", "host", "cookie", "content-length", "expect",
     "range", "if-modified-since", "if-match", "via", "x-http-method-override",
 ]  # fmt: skip
-MEANT = ["authorization", "content-type", "if-none-match", "idempotency-key", "if-match", "prefer", "tocsin-trigger-depth"]
+MEANT = [
+    "authorization", "content-type", "if-none-match", "idempotency-key", "if-match", "prefer", "tocsin-trigger-depth",
+    "tocsin-person",
+]  # fmt: skip
 ATTRIBUTES = ["ce-specversion", "ce-id", "ce-source", "ce-type", "ce-time", "ce-subject", "ce-datacontenttype", "ce-data_base64"]
 
 

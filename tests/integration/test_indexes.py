@@ -130,9 +130,9 @@ def _read_metrics(world: World, conn: Connection[Any]) -> None:
 
 
 def _list_the_audit_log(world: World, conn: Connection[Any]) -> None:
-    nothing = dict.fromkeys(("actor", "user_id", "action", "resource_type", "resource_id", "since", "until"))
+    nothing = dict.fromkeys(("actor", "user_id", "person", "action", "resource_type", "resource_id", "since", "until"))
     of_a_thing = {"resource_type": "api_key", "resource_id": "x"}
-    for filters in ({}, {"actor": "key:x"}, {"user_id": UUID(int=1)}, {"action": "create"}, of_a_thing):
+    for filters in ({}, {"actor": "key:x"}, {"user_id": UUID(int=1)}, {"person": "x"}, {"action": "create"}, of_a_thing):
         audit_logs.list_page(conn, TENANT, filters=nothing | filters, limit=10, after=None)
 
 
@@ -356,6 +356,7 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
             "audit_logs_action_idx",
             "audit_logs_actor_idx",
             "audit_logs_listing_idx",
+            "audit_logs_person_idx",
             "audit_logs_resource_idx",
             "audit_logs_user_idx",
         },

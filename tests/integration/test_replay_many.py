@@ -83,6 +83,18 @@ def test_a_job_replays_what_its_filter_finds_and_nothing_else(alice: World, monk
     assert sum(len(row["changes"]["new"].get("replayed", [])) for row in told) == 5
 
 
+def test_what_a_job_does_is_told_of_the_person_who_asked_for_it(alice: World) -> None:
+    bury(alice, 2)
+    actor = Actor(TENANT, f"key:{OPERATOR}", person_name="Jane Doe")
+    replay_many.enqueue(alice.app, actor, uuid7(), Wanted(), by=OPERATOR, past_expiry=False)
+
+    alice.dispatch()
+
+    told = alice.rows("SELECT actor, person, changes FROM audit_logs WHERE resource_type = 'job' ORDER BY seq")
+    assert [(row["actor"], row["person"]) for row in told] == [(actor.name, "Jane Doe"), ("job:replay", "Jane Doe")]
+    assert "Jane" not in str([row["changes"] for row in told])
+
+
 def test_what_dies_again_is_not_replayed_again_by_the_same_job(alice: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replay_many, "PAGE", 1)
     bury(alice, 2)

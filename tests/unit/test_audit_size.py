@@ -10,6 +10,14 @@ from tocsin.access.audit_size import MOST_BYTES, bounded
 from tocsin.foundation.ids import uuid7
 
 
+def test_a_name_fits_the_row_also_when_erasing_somebody_made_it_longer() -> None:
+    """A job keeps it among its arguments, where an address in it is masked by something longer."""
+    told = columns_of(Actor(uuid7(), "job:replay", person_name="erased\n" * 50))["person"]
+
+    assert (told[:13], len(told)) == ("erased erased", 100)
+    assert columns_of(Actor(uuid7(), "job:replay"))["person"] is None
+
+
 def test_what_is_small_stays_as_it_is() -> None:
     changes = {"old": {"a": 1}, "new": {"a": [None, True, "é"]}}
 

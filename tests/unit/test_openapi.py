@@ -28,6 +28,7 @@ from tocsin.api import (
     kv,
     lanes,
     malformed_intents,
+    me,
     metrics,
     notification_types,
     notifications,
@@ -51,7 +52,7 @@ from tocsin.api import (
     webhooks,
 )
 from tocsin.http import assets
-from tocsin.http.door import Endpoint, door
+from tocsin.http.door import ANY_KEY, Endpoint, door
 from tocsin.intake.cloud_events import BATCHED, STRUCTURED
 
 EVERY = about.every_endpoint()
@@ -102,7 +103,7 @@ def test_every_list_of_endpoints_is_served() -> None:
         retention,
         *(status, lanes, system_events, malformed_intents),
         *(dead_letters, jobs, email_log),
-        audit_log,
+        *(audit_log, me),
         *(tenants, erasures),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
@@ -144,9 +145,9 @@ def test_what_needs_a_key_says_so_and_names_its_scope(document: dict[str, Any], 
         assert operation["security"] == []
         assert "401" not in operation["responses"]
     else:
-        assert endpoint.scope in SCOPES
+        assert endpoint.scope in (*SCOPES, ANY_KEY)
         assert operation["security"] == [{"key": []}]
-        assert endpoint.scope in operation["description"]
+        assert ("whatever its scopes" if endpoint.scope == ANY_KEY else endpoint.scope) in operation["description"]
         assert {"401", "403", str(endpoint.success)} <= operation["responses"].keys()
 
 
@@ -185,6 +186,12 @@ def test_only_the_service_itself_the_bell_and_unsubscribing_are_open_to_everyone
         "POST /u/{token}",
         "GET /inbox/{asset}",
     }
+
+
+def test_what_changes_something_with_a_key_says_how_the_person_is_named(document: dict[str, Any]) -> None:
+    told = {route for route, one in operations(document) if "Tocsin-Person" in {each["name"] for each in one["parameters"]}}
+
+    assert told == {one.route for one in EVERY if one.scope and not one.route.startswith("GET ")} | {"GET /v1/me"}
 
 
 def test_an_intent_is_described_as_closed(document: dict[str, Any]) -> None:

@@ -20,13 +20,15 @@ MASK = "***"
 class Actor:
     """Who makes a change, for which tenant, and from where: however they came.
 
-    `name` is `key:<id>`, `user:<id>`, `job:<name>`, `deployment` …; `user_id` the person behind it, or who owns the key."""
+    `name` is `key:<id>`, `user:<id>`, `job:<name>`, `deployment` …; `user_id` the person behind it, or who owns the key;
+    `person_name` whom the caller says to be, which proves nothing."""
 
     tenant_id: UUID
     name: str
     ip_address: str = ""
     user_agent: str = ""
     user_id: UUID | None = None
+    person_name: str | None = None
 
     @classmethod
     def person(cls, tenant_id: UUID, user_id: UUID, ip_address: str = "", user_agent: str = "") -> "Actor":
@@ -69,6 +71,7 @@ def columns_of(actor: Actor) -> dict[str, Any]:
         "user_id": actor.user_id,
         "ip_address": _network(actor.ip_address) if "/" in actor.ip_address else _address(actor.ip_address),
         "user_agent": _words(actor.user_agent),
+        "person": _words(actor.person_name or "")[:100] or None,
     }
 
 

@@ -155,7 +155,7 @@ def _record(conn: Connection[Any], actor: Actor, tenant_id: UUID, action: str, c
 
 def _for(actor: Actor, tenant_id: UUID) -> Actor:
     """The same one, where they act on another tenant; from which address is the installation's matter."""
-    return actor if tenant_id == actor.tenant_id else Actor(tenant_id, actor.name)
+    return actor if tenant_id == actor.tenant_id else Actor(tenant_id, actor.name, person_name=actor.person_name)
 
 
 def _forget() -> None:

@@ -86,6 +86,7 @@ def every_endpoint() -> list[Endpoint]:
         kv,
         lanes,
         malformed_intents,
+        me,
         metrics,
         notification_types,
         notifications,
@@ -119,7 +120,7 @@ def every_endpoint() -> list[Endpoint]:
         *(metrics, stuck_notifications, books),
         retention,
         *(status, lanes, system_events, malformed_intents),
-        audit_log,
+        *(audit_log, me),
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others

@@ -15,7 +15,7 @@ from tocsin.store.audit_logs import AuditEntry
 
 MOST_VERIFIED = 10_000
 _PLACE = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})", re.ASCII)
-_TEXTS = ("actor", "action", "resource_type", "resource_id")
+_TEXTS = ("actor", "person", "action", "resource_type", "resource_id")
 
 
 def list_audit_log(call: Call) -> Response:
@@ -60,6 +60,7 @@ def _shown(row: AuditEntry, names: dict[UUID, str]) -> dict[str, Any]:
         "hash": row.hash.hex() if row.hash else None,
         "actor": row.actor,
         "user_id": names.get(row.user_id) if row.user_id else None,
+        "person": row.person,
         "action": row.action,
         "resource_type": row.resource_type,
         "resource_id": names.get(about, row.resource_id) if about else row.resource_id,
@@ -94,6 +95,7 @@ def _place(text: str) -> ChainPlace:
 _FILTERS: list[dict[str, Any]] = [
     {"name": "actor", "in": "query", "schema": {"type": "string"}, "description": "key:<id>, user:<id>, job:<name> …"},
     {"name": "user_id", "in": "query", "schema": {"type": "string"}, "description": "Who acted, or owns the key that did"},
+    {"name": "person", "in": "query", "schema": {"type": "string"}, "description": "Whom the caller named, as it was written"},
     *({"name": name, "in": "query", "schema": {"type": "string"}} for name in ("action", "resource_type", "resource_id")),
     *({"name": name, "in": "query", "schema": {"type": "string", "format": "date-time"}} for name in ("since", "until")),
 ]

@@ -70,10 +70,12 @@ def try_dry(conn: Connection[Any], tenant_id: UUID, wanted: Wanted, *, past_expi
 
 
 def enqueue(conn: Connection[Any], actor: Actor, job_id: UUID, wanted: Wanted, *, by: UUID, past_expiry: bool) -> Job:
-    """The id is made by the caller: a call that is repeated makes one job."""
+    """The id is made by the caller: a call that is repeated makes one job. Whatever it does is told of the person whom the caller
+    named."""
     arguments = {"filter": _written(wanted), "past_expiry": past_expiry}
     with tenant_transaction(conn, actor.tenant_id):
-        due = run_jobs.enqueue(conn, actor.tenant_id, job_id, kind=KIND, arguments=arguments, by=by)
+        kept = arguments | ({"person": actor.person_name} if actor.person_name else {})
+        due = run_jobs.enqueue(conn, actor.tenant_id, job_id, kind=KIND, arguments=kept, by=by)
         job = jobs.find(conn, actor.tenant_id, job_id)
         if due:
             audit.record(conn, actor, "replay", "job", str(job_id), {"new": arguments})
@@ -133,7 +135,8 @@ def _replay(conn: Connection[Any], page: JobPage, lease_token: UUID, *, limit: i
             next_page = run_jobs.go_on(conn, job.id, lease_token=lease_token, payload=payload)
         if made.again:
             changes = {"new": {"replayed": [str(one.letter_id) for one in made.again]}}
-            audit.record(conn, Actor(tenant_id, f"job:{KIND}"), "replay", "job", str(job.id), changes)
+            actor = Actor(tenant_id, f"job:{KIND}", person_name=job.arguments.get("person"))
+            audit.record(conn, actor, "replay", "job", str(job.id), changes)
     return [*made.due, *([next_page] if next_page else [])]
 
 

@@ -24,11 +24,12 @@ from tocsin.foundation import database, deadlines, fields, strict_json
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.secrets import SecretUnavailable
-from tocsin.http import parameters, problems, rate_limits
+from tocsin.http import parameters, person_header, problems, rate_limits
 from tocsin.http.problems import Problem
 from tocsin.store import users
 
 LambdaEvent = dict[str, Any]
+ANY_KEY = "any key"  # the scope of what every valid key opens, whatever its own scopes are
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 log = Logger()
@@ -99,6 +100,7 @@ class Call:
     request: Request
     principal: Principal
     conn: Connection[Any]
+    person_name: str | None = None  # who sits before the key, as the caller says
 
     @property
     def tenant_id(self) -> UUID:
@@ -108,7 +110,7 @@ class Call:
     def actor(self) -> Actor:
         user_agent = self.request.headers.get("user-agent", "")
         name = f"key:{self.principal.key_id}"
-        return Actor(self.tenant_id, name, self.request.source_ip, user_agent, self.principal.user_id)
+        return Actor(self.tenant_id, name, self.request.source_ip, user_agent, self.principal.user_id, self.person_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,8 @@ class Endpoint:
     """One line of the API: where, who may, what it does, and what its documentation says.
 
     With a scope, `run` gets a Call, or if it is personal a Visit (a user token opens it too, and `recognise` tells whose it is);
-    without one it is open to everyone and gets the Request. A query parameter that `parameters` does not list is refused."""
+    with ANY_KEY for a scope every valid key opens it; without one it is open to everyone and gets the Request. A query parameter
+    that `parameters` does not list is refused."""
 
     route: str
     scope: str | None
@@ -228,13 +231,13 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
         calls = limits.calls_of_key(principal)
         if not limits.admits_call(conn, principal.tenant_id, limits.subject_of(principal), calls):
             raise rate_limits.too_many_calls(calls, of="key")
-        if endpoint.scope not in principal.scopes:
+        if endpoint.scope not in (ANY_KEY, *principal.scopes):
             raise problems.forbidden(str(endpoint.scope))
         read = _read(endpoint, request)
+        call = Call(read, principal, conn, person_header.read(request.headers))
         if endpoint.is_personal:
-            actor = Call(read, principal, conn).actor
-            return endpoint.run(Visit(read, principal.tenant_id, _named_person(conn, read, principal), conn, actor))
-        return endpoint.run(Call(read, principal, conn))
+            return endpoint.run(Visit(read, principal.tenant_id, _named_person(conn, read, principal), conn, call.actor))
+        return endpoint.run(call)
 
     return database.run(work)
 

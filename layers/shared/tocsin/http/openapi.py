@@ -5,7 +5,8 @@ from typing import Any
 
 from pydantic.json_schema import models_json_schema
 
-from tocsin.http.door import Endpoint
+from tocsin.http import person_header
+from tocsin.http.door import ANY_KEY, Endpoint
 
 _REF = "#/components/schemas/{model}"
 _PROBLEM: dict[str, Any] = {
@@ -61,6 +62,8 @@ def _refusals(endpoint: Endpoint, *, is_shared: bool) -> dict[int, str]:
     found: dict[int, str] = {}
     if endpoint.scope:
         found |= {401: "No valid key", 403: "The key lacks the scope", 429: "Too many calls; see Retry-After"}
+        if endpoint.scope == ANY_KEY:
+            found[403] = "The tenant is suspended"
         found[503] = "Cannot be reached just now; see Retry-After"
     if not endpoint.is_link:
         found[422] = "A parameter is not valid, or not known"
@@ -92,13 +95,15 @@ def _operation(endpoint: Endpoint, path: str, *, is_shared: bool) -> dict[str, A
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             for name in re.findall(r"\{(\w+)\}", path)
         ]
-        + endpoint.parameters,
+        + endpoint.parameters
+        + ([person_header.PARAMETER] if endpoint.scope and not endpoint.route.startswith("GET ") else []),
         "responses": answers,
         "security": [{"key": []}] if endpoint.scope else [],
     }
     if endpoint.scope:
         token = ", or a user's token" if endpoint.is_personal else ""
-        operation["description"] = f"Needs the scope `{endpoint.scope}`{token}."
+        needed = "a valid key, whatever its scopes" if endpoint.scope == ANY_KEY else f"the scope `{endpoint.scope}`{token}"
+        operation["description"] = f"Needs {needed}."
     if endpoint.body:
         schema = {"$ref": _REF.format(model=endpoint.body.__name__)}
         bodies: dict[str, Any] = {endpoint.media_type: {"schema": schema}}

@@ -23,6 +23,7 @@ class AuditEntry:
     resource_id: str
     ip_address: IPv4Address | IPv4Interface | IPv6Address | IPv6Interface | None
     user_agent: str | None
+    person: str | None
     changes: dict[str, Any]
     created_at: datetime
 
@@ -58,15 +59,16 @@ def insert(
     resource_id: str,
     ip_address: str | None,
     user_agent: str | None,
+    person: str | None,
     changes: dict[str, Any],
 ) -> None:
     """From here to the commit nobody else of this tenant writes an audit row: let it be the transaction's last statement."""
     conn.execute(
         """
         INSERT INTO audit_logs (
-            id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, changes)
+            id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, person, changes)
         VALUES (%(entry_id)s, %(tenant_id)s, %(actor)s, %(user_id)s, %(action)s, %(resource_type)s, %(resource_id)s,
-                %(ip_address)s::inet, %(user_agent)s, %(changes)s)
+                %(ip_address)s::inet, %(user_agent)s, %(person)s, %(changes)s)
         """,
         {
             "entry_id": entry_id,
@@ -78,6 +80,7 @@ def insert(
             "resource_id": resource_id,
             "ip_address": ip_address,
             "user_agent": user_agent,
+            "person": person,
             "changes": Jsonb(changes),
         },
     )
@@ -91,11 +94,13 @@ def list_page(
         conn.cursor(row_factory=class_row(AuditEntry))
         .execute(
             """
-            SELECT id, seq, hash, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, changes, created_at
+            SELECT id, seq, hash, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, person, changes,
+                   created_at
             FROM audit_logs
             WHERE tenant_id = %(tenant_id)s
               AND (%(actor)s::text IS NULL OR actor = %(actor)s)
               AND (%(user_id)s::uuid IS NULL OR user_id = %(user_id)s)
+              AND (%(person)s::text IS NULL OR person = %(person)s)
               AND (%(action)s::text IS NULL OR action = %(action)s)
               AND (%(resource_type)s::text IS NULL OR resource_type = %(resource_type)s)
               AND (%(resource_id)s::text IS NULL OR resource_id = %(resource_id)s)

@@ -41,6 +41,12 @@ def every_id(conn: Connection[Any]) -> list[UUID]:
     return [row[0] for row in conn.execute("SELECT id FROM tenants ORDER BY id")]
 
 
+def name_of(conn: Connection[Any], tenant_id: UUID) -> str | None:
+    """None: there is no such tenant."""
+    row = conn.execute("SELECT name FROM tenants WHERE id = %(tenant_id)s", {"tenant_id": tenant_id}).fetchone()
+    return row[0] if row else None
+
+
 def status_of(conn: Connection[Any], tenant_id: UUID) -> str | None:
     """None: there is no such tenant."""
     row = conn.execute("SELECT status FROM tenants WHERE id = %(tenant_id)s", {"tenant_id": tenant_id}).fetchone()

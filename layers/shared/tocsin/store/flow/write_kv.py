@@ -64,10 +64,10 @@ def put(
         ), audited AS (
             -- It takes the tenant's turn, so it comes last: of parts that nothing reads, Postgres runs the first at the end.
             INSERT INTO audit_logs (
-                id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, changes)
+                id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, person, changes)
             SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, %(user_id)s::uuid,
                    CASE op WHEN 'insert' THEN 'create' ELSE op END, 'kv', collection || '/' || key, %(ip_address)s::inet,
-                   %(user_agent)s, jsonb_build_object('new', jsonb_build_object('version', version))
+                   %(user_agent)s, %(person)s, jsonb_build_object('new', jsonb_build_object('version', version))
             FROM written
         ), counted AS (
             -- After the entry, so that the counter's row is locked only for the moment of the commit.
@@ -127,9 +127,10 @@ def delete(
         ), audited AS (
             -- last, as above
             INSERT INTO audit_logs (
-                id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, changes)
+                id, tenant_id, actor, user_id, action, resource_type, resource_id, ip_address, user_agent, person, changes)
             SELECT tocsin_uuid7(), %(tenant_id)s, %(actor)s, %(user_id)s::uuid, 'delete', 'kv', collection || '/' || key,
-                   %(ip_address)s::inet, %(user_agent)s, jsonb_build_object('old', jsonb_build_object('version', version))
+                   %(ip_address)s::inet, %(user_agent)s, %(person)s,
+                   jsonb_build_object('old', jsonb_build_object('version', version))
             FROM gone
         ), counted AS (
             UPDATE kv_usage SET entries = entries - 1 WHERE tenant_id = %(tenant_id)s AND EXISTS (SELECT FROM gone)
