@@ -7,6 +7,7 @@ import { SignIn, signInLocally } from "./sign-in.js";
 import { Dialogs, dialog, Notice, Sketch, Toasts, Trouble } from "./ui.js";
 import { html, render, useEffect, useRef, useState } from "./view.js";
 
+let hasOpened = false; // the first page is the one that was asked for
 const WIDE = matchMedia("(min-width: 900px)");
 
 function App() {
@@ -68,7 +69,7 @@ function Menu({ current }) {
 
 function Page({ page, route }) {
   const [drawn, setDrawn] = useState({});
-  const first = useRef(true);
+  const opened = useRef(null);
   useEffect(() => {
     if (!page || !isOffered(page)) return;
     page.load().then(
@@ -79,9 +80,13 @@ function Page({ page, route }) {
   // Whoever cannot see the page hears where they are; not on the first page, which they opened themselves.
   const place = route.parts.join("/");
   useEffect(() => {
-    if (first.current) first.current = false;
-    else if (drawn.component) requestAnimationFrame(() => document.querySelector("#page-title")?.focus({ preventScroll: true }));
-    scrollTo(0, 0);
+    if (!drawn.component) return;
+    if (hasOpened && opened.current !== place) {
+      requestAnimationFrame(() => document.querySelector("#page-title")?.focus({ preventScroll: true }));
+      scrollTo(0, 0);
+    }
+    hasOpened = true;
+    opened.current = place;
   }, [place, drawn.component]);
   if (!page) return html`<h1 id="page-title" tabindex="-1">No such page</h1><p>There is nothing at this address. <a href="#/">What is happening now?</a></p>`;
   if (!isOffered(page)) {
