@@ -45,7 +45,8 @@ def test_elsewhere_a_key_and_a_name_are_asked_for_and_what_is_changed_stands_und
     sign_in(elsewhere, client.key)
     elsewhere.page.see("document.querySelector('#page-title')?.innerText === 'Now'")
 
-    elsewhere.page.run("import('/console/any/api.js').then((api) => api.put(['users', 'named'], {email: 'named@example.com'}))")
+    own = "new URL('api.js', document.querySelector('script[type=module]').src)"
+    elsewhere.page.run(f"import({own}).then((api) => api.put(['users', 'named'], {{email: 'named@example.com'}}))")
 
     (entry,) = client.call("GET", "/v1/audit-log?person=Jane%20Doe").body["data"]
     assert entry["resource_type"] == "user"
