@@ -58,8 +58,9 @@ class Console:
 
     def fill_in(self, label: str, value: str) -> None:
         """Put the cursor into the field with this label, in place of what is there."""
-        self.page.see(f"field({json.dumps(label)})")
-        self.page.run(f"(() => {{ const one = field({json.dumps(label)}); one.focus(); one.select?.(); }})()")
+        named = json.dumps(label)
+        self.page.see(f"(() => {{ const one = field({named}); one?.focus(); return one && document.activeElement === one }})()")
+        self.page.run("document.activeElement.select?.()")
         self.page.press("Backspace") if not value else self.page.type(value)
 
     def reads(self, text: str) -> None:

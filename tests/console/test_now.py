@@ -35,6 +35,6 @@ def test_the_lane_is_opened_with_a_reason_and_what_waited_goes_out(console: Cons
 
     console.page.see("$('.toast') && words($('.toast')).startsWith('The lane is open')")
     wait_for(lambda: [lane["id"] for lane in client.call("GET", "/v1/lanes").body["data"]], lambda lanes: "sns:sms" not in lanes)
-    (entry, *_) = client.call("GET", "/v1/audit-log?action=lane.open").body["data"] or [None]
+    (entry, *_) = client.call("GET", "/v1/audit-log?resource_type=lane").body["data"] or [None]
     assert entry is not None
     assert entry["person"]
