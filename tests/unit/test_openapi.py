@@ -29,12 +29,14 @@ from tocsin.api import (
     lanes,
     malformed_intents,
     me,
+    messages,
     metrics,
     notification_types,
     notifications,
     preferences,
     providers,
     retention,
+    search,
     status,
     stuck_notifications,
     suppressions,
@@ -96,7 +98,8 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
-        *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(intents, wait, events, notifications, messages, search),
+        *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe, about),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(metrics, stuck_notifications, books),

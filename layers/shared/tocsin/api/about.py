@@ -87,12 +87,14 @@ def every_endpoint() -> list[Endpoint]:
         lanes,
         malformed_intents,
         me,
+        messages,
         metrics,
         notification_types,
         notifications,
         preferences,
         providers,
         retention,
+        search,
         status,
         stuck_notifications,
         suppressions,
@@ -112,7 +114,8 @@ def every_endpoint() -> list[Endpoint]:
     from tocsin.http import assets  # noqa: PLC0415
 
     modules = (
-        *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(intents, wait, events, notifications, messages, search),
+        *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(tenants, erasures),
