@@ -230,6 +230,7 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
     "DELETE /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
     "POST /v1/templates/{name}/preview": lambda stage: {"path": {"name": stage.template()}, "body": {"channel": "email"}},
+    "POST /v1/templates/preview": lambda stage: {"body": {one: TEMPLATE[one] for one in TEMPLATE if one != "name"}},
     "PUT /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}, "body": {}},
     "GET /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}},
     "DELETE /v1/notification-types/{name}": lambda stage: {"path": {"name": stage.kind()}},

@@ -56,6 +56,7 @@ from tocsin.store.notifications import View
 from tocsin.triggers import register
 from tocsin.upkeep.balance import balance
 from tocsin.upkeep.delete_tenants import delete_tenants
+from tocsin.upkeep.recent_metrics import recent
 from tocsin.upkeep.retain import retain
 from tocsin.upkeep.roll_up import roll_up
 
@@ -237,6 +238,11 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         "tocsin_retention",
         lambda world, conn: roll_up(conn, has_time=lambda: True),
         {"dead_letters_created_idx", "metrics_pending_idx", "routes_time_idx"},
+    ),
+    "the charts of what happens now": (
+        "tocsin_app",
+        lambda world, conn: recent(conn, TENANT, minutes=60, mode="live"),
+        {"attempts_time_idx"},
     ),
     "the books": (
         "tocsin_retention",
@@ -475,6 +481,19 @@ def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -
     assert world.route()["status"] == "published"
     world.worker.execute("SELECT pg_stat_force_next_flush()")
     (row,) = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'routes'")
+    assert 0 < row["n_tup_upd"] == row["n_tup_hot_upd"]
+
+
+def test_finishing_a_try_writes_to_no_index_of_attempts(world: World) -> None:
+    world.add_user()
+    world.accept()
+    world.admin.execute("SELECT pg_stat_reset_single_table_counters('attempts'::regclass)")
+
+    world.dispatch()
+
+    assert [row["outcome"] for row in world.attempts()] == ["accepted"]
+    world.worker.execute("SELECT pg_stat_force_next_flush()")
+    (row,) = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'attempts'")
     assert 0 < row["n_tup_upd"] == row["n_tup_hot_upd"]
 
 

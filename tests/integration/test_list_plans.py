@@ -70,6 +70,7 @@ LISTS: dict[str, List] = {
     "templates": lambda conn: templates.list_page(conn, TENANT, name=None, limit=PAGE, after=None),
     "templates, from the middle": lambda conn: templates.list_page(conn, TENANT, name=None, limit=PAGE, after=BACK),
     "templates, of a name": lambda conn: templates.list_page(conn, TENANT, name="n7", limit=PAGE, after=None),
+    "templates, of a version": lambda conn: templates.find_version(conn, TENANT, "n7", channel="sms", version=1),
     "suppressions": lambda conn: suppressions.list_page(conn, TENANT, channel=None, address=None, limit=PAGE, after=None),
     "suppressions, from the middle": lambda conn: suppressions.list_page(
         conn, TENANT, channel=None, address=None, limit=PAGE, after=BACK
