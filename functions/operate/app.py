@@ -5,6 +5,7 @@ from tocsin.api import (
     about,
     books,
     dead_letters,
+    diagnostics,
     email_log,
     jobs,
     lanes,
@@ -20,6 +21,7 @@ from tocsin.http.door import door
 handler = door(
     [
         *status.ENDPOINTS,
+        *diagnostics.ENDPOINTS,
         *lanes.ENDPOINTS,
         *system_events.ENDPOINTS,
         *malformed_intents.ENDPOINTS,

@@ -76,6 +76,7 @@ def every_endpoint() -> list[Endpoint]:
         books,
         dead_letters,
         devices,
+        diagnostics,
         email_log,
         erasures,
         event_routing,
@@ -118,7 +119,7 @@ def every_endpoint() -> list[Endpoint]:
         *(dead_letters, jobs, email_log),
         *(metrics, stuck_notifications, books),
         retention,
-        *(status, lanes, system_events, malformed_intents),
+        *(status, diagnostics, lanes, system_events, malformed_intents),
         audit_log,
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
