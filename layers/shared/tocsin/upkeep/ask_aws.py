@@ -156,5 +156,6 @@ def _answer(asked: Future[Any], ends_at: float) -> Any:
 
 def _reason(error: Exception) -> str:
     """One word of AWS's or of the SDK's; never the words of a message, which may hold anything. Our own may be told."""
-    code = getattr(error, "response", {}).get("Error", {}).get("Code")
+    answer = getattr(error, "response", None) or {}  # where nobody answered, the SDK's errors have one that is None
+    code = answer.get("Error", {}).get("Code")
     return str(code or (error if isinstance(error, MissingSetting) else type(error).__name__))

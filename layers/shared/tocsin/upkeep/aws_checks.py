@@ -135,8 +135,8 @@ def _not_there(sender: str) -> Flaw:
 
 
 def _unknown(service: str, what: str, silent: Silent) -> Flaw:
-    if "Denied" in silent.reason:
-        fix = "The role of the function operate lacks the right: a deployment puts back what the template says."
+    if "Denied" in silent.reason or "is not set" in silent.reason:
+        fix = "The function operate lacks a right or a variable: a deployment puts back what the template says."
     else:
         fix = (
             f"Ask again; if it stays, look whether the function reaches {service}: its endpoint or IPv6, routes, security groups."
