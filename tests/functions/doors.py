@@ -20,6 +20,7 @@ from tocsin.api import (
     books,
     dead_letters,
     devices,
+    diagnostics,
     email_log,
     erasures,
     event_routing,
@@ -86,6 +87,7 @@ ENDPOINTS = {
     "admin": [*api_keys.ENDPOINTS, *providers.ENDPOINTS, *tenants.ENDPOINTS, *audit_log.ENDPOINTS],
     "operate": [
         *status.ENDPOINTS,
+        *diagnostics.ENDPOINTS,
         *lanes.ENDPOINTS,
         *system_events.ENDPOINTS,
         *malformed_intents.ENDPOINTS,

@@ -76,6 +76,7 @@ def every_endpoint() -> list[Endpoint]:
         books,
         dead_letters,
         devices,
+        diagnostics,
         email_log,
         erasures,
         event_routing,
@@ -124,6 +125,8 @@ def every_endpoint() -> list[Endpoint]:
         retention,
         *(status, lanes, system_events, malformed_intents),
         *(audit_log, me),
+        *(status, diagnostics, lanes, system_events, malformed_intents),
+        audit_log,
     )
     others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
