@@ -1,4 +1,4 @@
-"""The door for those who watch over the service: what is wrong, what died, what came too late, what to do about it; the console."""
+"""The door for those who watch over the service: what is wrong, what died, what to do about it; and the console."""
 
 from pathlib import Path
 

@@ -18,9 +18,8 @@ def test_numbers_refresh_by_themselves_in_the_same_elements(console: Console, cl
     console.page.run("window.kept = $('.verdict')")
     before = console.page.run("$$('.stat b')[4].innerText")
 
-    client.send(
-        type="note", audience={"kind": "address", "email": "moved-away-again@example.com"}, channels=["email"], payload={"title": "x"}
-    )
+    somebody = {"kind": "address", "email": "moved-away-again@example.com"}
+    client.send(type="note", audience=somebody, channels=["email"], payload={"title": "x"})
 
     console.page.see(f"$$('.stat b')[4].innerText !== {before!r}", seconds=30)
     assert console.page.run("document.contains(kept)")

@@ -111,7 +111,7 @@ def test_every_list_of_endpoints_is_served() -> None:
         *(tenants, erasures),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
-    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *assets.serve_console(Path())]
 
     assert {endpoint.route for endpoint in [*listed, *others]} == SERVED
 
@@ -181,7 +181,7 @@ def test_what_is_a_persons_says_how_a_server_names_them(document: dict[str, Any]
     assert (endpoint.scope, " /v1/inbox" in endpoint.route) == ("inbox", True)
 
 
-def test_only_the_service_itself_the_bell_and_unsubscribing_are_open_to_everyone() -> None:
+def test_only_the_service_itself_the_bell_the_console_and_unsubscribing_are_open_to_everyone() -> None:
     assert {one.route for one in EVERY if one.scope is None} == {
         "GET /health",
         "GET /ready",
@@ -189,6 +189,9 @@ def test_only_the_service_itself_the_bell_and_unsubscribing_are_open_to_everyone
         "GET /u/{token}",
         "POST /u/{token}",
         "GET /inbox/{asset}",
+        "GET /console",
+        "GET /console/{asset}",
+        "GET /console/{version}/{asset}",
     }
 
 

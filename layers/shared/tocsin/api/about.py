@@ -123,12 +123,10 @@ def every_endpoint() -> list[Endpoint]:
         *(dead_letters, jobs, email_log),
         *(metrics, stuck_notifications, books),
         retention,
-        *(status, lanes, system_events, malformed_intents),
-        *(audit_log, me),
         *(status, diagnostics, lanes, system_events, malformed_intents),
-        audit_log,
+        *(audit_log, me),
     )
-    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *assets.serve_console(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
 
 

@@ -87,9 +87,8 @@ def late_jobs(facts: Facts) -> Iterator[Finding]:
             yield Finding(f"The job {job} failed last time: {run.error}.", run.started_at, do, "job", {"job": job})
         elif facts.now - run.started_at > longest:
             do = f"Look at the schedule, the throttles and the log of the function {function}."
-            what = f"The job {job} has not run for {_span(facts.now - run.started_at)}."
+            what = f"The job {job} has not run for {span(facts.now - run.started_at)}."
             yield Finding(what, run.started_at, do, "job", {"job": job})
-            yield Finding(f"The job {job} has not run for {span(facts.now - run.started_at)}.", run.started_at, do)
 
 
 def closed_lanes(troubled: list[TroubledLane]) -> Iterator[Finding]:
@@ -133,7 +132,8 @@ def _dead_letters(facts: Facts) -> Iterator[Finding]:
         by = f"{cause.source_kind} {cause.channel}".strip()
         what = f"{many(cause.count, 'dead letter', 'dead letters')} ({by}): {cause.classification}."
         do = "See GET /v1/dead-letters/groups, remove the cause, then POST /v1/dead-letters/replay; or resolve each."
-        yield Finding(what, cause.first_seen_at, do, "dead_letters", {name: told for name in _GROUP if (told := getattr(cause, name))})
+        about = {name: told for name in _GROUP if (told := getattr(cause, name))}
+        yield Finding(what, cause.first_seen_at, do, "dead_letters", about)
 
 
 def _malformed(facts: Facts) -> Iterator[Finding]:
