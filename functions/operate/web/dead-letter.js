@@ -1,7 +1,7 @@
 // One dead letter: why, what was tried, what it was about, what stands in the way of doing it again, and what was done about it.
 import { ignoreLetter, replayOne } from "./acts.js";
 import { get } from "./api.js";
-import { number, span, words } from "./format.js";
+import { many, number, span, words } from "./format.js";
 import { Recipient } from "./letter-acts.js";
 import { classWords, isOpen, kindWords, obstacleWords, replayWords, stateWords, userOf, whatDied } from "./letters.js";
 import { useLoaded } from "./poll.js";
@@ -20,7 +20,7 @@ export function DeadLetter({ id }) {
   const actions = letter && html`${isOpen(letter) && html`<${Action} run=${then(ignoreLetter)}>Lay it aside<//>`}
     ${mayReplay && html`<${Action} tone="primary" icon="replay" run=${then(replayOne)}>Replay it<//>`}`;
   return html`<${PageHead} title=${letter ? titleOf(letter) : "Dead letter"} crumbs=${CRUMBS} actions=${actions}>
-      ${letter && html`<${Badge} status=${letter.resolution ?? "unresolved"} tone=${letter.resolution ? undefined : "bad"}>${stateWords(letter.resolution)}<//> Died <${Ago} at=${letter.created_at} /> after ${number(letter.final_attempt_count)} of ${number(letter.max_attempts)} attempts.`}<//>
+      ${letter && html`<${Badge} status=${letter.resolution ?? "unresolved"} tone=${letter.resolution ? undefined : "bad"}>${stateWords(letter.resolution)}<//> Died <${Ago} at=${letter.created_at} /> after ${many(letter.final_attempt_count, "attempt")}${letter.max_attempts > letter.final_attempt_count ? ` of ${number(letter.max_attempts)}` : ""}.`}<//>
     <${Loaded} of=${loaded}>${(one) => html`<${Advice} letter=${one} /><${Attempts} letter=${one} />
       <div class="grid two"><${Failure} letter=${one} /><${About} letter=${one} /></div>
       <${Delivery} delivery=${one.delivery} /><${Work} letter=${one} />`}<//>`;
@@ -63,7 +63,7 @@ function Outcome({ letter, replay }) {
 const COLUMNS = [
   { name: "no", label: "Attempt", show: (row) => number(row.attempt_no) },
   { name: "began", label: "Began", show: (row) => html`<span class="nowrap"><${Time} at=${row.started_at} /></span>` },
-  { name: "took", label: "Took", end: true, show: (row) => (row.finished_at ? span((new Date(row.finished_at) - new Date(row.started_at)) / 1000) : html`<span class="mute">not ended</span>`) },
+  { name: "took", label: "Took", end: true, show: (row) => html`<span class="nowrap">${row.finished_at ? span((new Date(row.finished_at) - new Date(row.started_at)) / 1000) : "not ended"}</span>` },
   { name: "provider", label: "Provider", show: (row) => row.provider || "–" },
   { name: "outcome", label: "Outcome", show: (row) => html`<${Badge} status=${row.outcome ?? "unknown"} />` },
   { name: "said", label: "What it said", wide: true, show: (row) => html`<span dir="auto">${row.error_message || "–"}</span>` },
@@ -81,8 +81,9 @@ function Failure({ letter }) {
   const { template } = letter;
   return html`<${Card} title="Why it died"><${Facts} rows=${[
     ["Said", html`<span dir="auto">${letter.failure_message || "–"}</span>`],
-    ["Class", html`${classWords(letter.classification)} <span class="mute">${letter.classification}</span>`],
-    ["Provider", letter.provider ? html`${letter.provider}${letter.provider_code && html` <code>${letter.provider_code}</code>`}` : letter.provider_code ? html`<code>${letter.provider_code}</code>` : undefined],
+    ["Failure", html`${classWords(letter.classification)} <span class="mute">${letter.classification}</span>`],
+    ["Provider", letter.provider || undefined],
+    ["Code", letter.provider_code ? html`<${Copy} value=${letter.provider_code} />` : undefined],
     ["Template", template ? (can("manage") ? html`<a href=${href(["templates", template.name])}>${template.name}</a> version ${template.version}` : `${template.name} version ${template.version}`) : undefined],
     ["First attempt", html`<${Time} at=${letter.first_attempt_at} />`],
     ["Last attempt", html`<${Time} at=${letter.last_attempt_at} />`],
@@ -100,7 +101,7 @@ function About({ letter }) {
   }
   return html`<${Card} title="The notification" actions=${link}><${Facts} rows=${[
     ["Type", notification.type],
-    ["Recipient", html`<${Recipient} recipient=${letter.recipient} />`],
+    ["Recipient", letter.recipient ? html`<${Recipient} recipient=${letter.recipient} />` : undefined],
     ["Producer", html`${notification.producer} ${notification.mode === "test" && html`<${Badge} tone="warn">test<//>`}`],
     ["Priority", notification.priority],
     ["Accepted", html`<${Time} at=${notification.accepted_at} />`],
@@ -129,7 +130,7 @@ function Work({ letter }) {
     ["Kind", kindWords(letter.source_kind)],
     ["Queue", work.queue],
     ["Generation", html`${number(letter.generation)} <span class="mute">each replay begins a new one</span>`],
-    ["Retries", `up to ${number(letter.max_attempts)} attempts, ${work.retry_backoff} pauses from ${span(work.retry_base_ms / 1000)}`],
+    ["Retries", letter.max_attempts === 1 ? "none: it had one attempt" : `up to ${number(letter.max_attempts)} attempts, ${work.retry_backoff} pauses from ${span(work.retry_base_ms / 1000)}`],
     ["As key", work.principal_id ? html`<${Copy} value=${work.principal_id} />` : undefined],
     ["Depth of triggers", work.trigger_depth ? number(work.trigger_depth) : undefined],
     ["Id", html`<${Copy} value=${work.id} />`],

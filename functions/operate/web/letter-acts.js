@@ -11,7 +11,7 @@ import { html } from "./view.js";
 /** A user leads to their page; whoever has no id is an address. */
 export function Recipient({ recipient }) {
   const user = userOf(recipient);
-  if (user === null) return recipient ? html`<bdi>${recipient === "address" ? "an address" : recipient}</bdi>` : html`<span class="mute">–</span>`;
+  if (user === null) return recipient ? html`<bdi>${recipient === "address" ? html`<span class="nowrap">an address</span>` : recipient}</bdi>` : html`<span class="mute">–</span>`;
   return can("manage") ? html`<a href=${href(["users", user])}><bdi>${user}</bdi></a>` : html`<bdi>${user}</bdi>`;
 }
 

@@ -70,7 +70,7 @@ const FURTHER = [
 const COLUMNS = [
   { name: "what", label: "What died", show: (row) => html`${whatDied(row)}${row.type && html` <span class="mute">${row.type}</span>`}` },
   { name: "to", label: "Recipient", show: (row) => html`<${Recipient} recipient=${row.recipient} />` },
-  { name: "why", label: "Why", wide: true, show: (row) => html`<div>${classWords(row.classification)}${row.provider_code && html` <code>${row.provider_code}</code>`}</div><div class="mute clamp" dir="auto">${row.failure_message}</div>` },
+  { name: "why", label: "Why", wide: true, show: (row) => html`<div>${classWords(row.classification)}${row.provider_code && html` <code>${row.provider_code}</code>`}<div class="mute clamp" dir="auto">${row.failure_message}</div></div>` },
   { name: "tries", label: "Attempts", end: true, show: (row) => (row.max_attempts ? `${row.final_attempt_count} of ${row.max_attempts}` : number(row.final_attempt_count)) },
   { name: "state", label: "State", show: (row) => html`<${Badge} status=${row.resolution ?? "unresolved"} tone=${row.resolution ? undefined : "bad"}>${stateWords(row.resolution)}<//>` },
   { name: "at", label: "Died", show: (row) => html`<span class="nowrap"><${Ago} at=${row.created_at} /></span>` },
@@ -82,11 +82,12 @@ function Each({ query, refreshCauses }) {
   const [isMore, setMore] = useState(false);
   const hasFurther = FURTHER.some(({ name }) => query[name]);
   const filters = isMore || hasFurther ? [...FILTERS, ...FURTHER] : FILTERS;
-  const set = (rows, isOn) => {
-    const next = new Map(selected);
-    for (const row of rows.filter(isOpen)) isOn ? next.set(row.id, row) : next.delete(row.id);
-    setSelected(next);
-  };
+  const set = (rows, isOn) =>
+    setSelected((old) => {
+      const next = new Map(old);
+      for (const row of rows.filter(isOpen)) isOn ? next.set(row.id, row) : next.delete(row.id);
+      return next;
+    });
   const done = () => {
     setSelected(new Map());
     setAgain(again + 1);
