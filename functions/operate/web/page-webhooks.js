@@ -1,23 +1,20 @@
 // Webhooks: where one's own systems hear what became of notifications, and how each of them does.
 import { switchWebhook } from "./acts.js";
-import { all, get } from "./api.js";
+import { get } from "./api.js";
 import { eventWords, healthOf } from "./hook-words.js";
-import { HookForm } from "./webhook-form.js";
-import { Webhook } from "./webhook.js";
+import { loadLanes } from "./lanes.js";
 import { useLoaded } from "./poll.js";
 import { href } from "./router.js";
-import { can } from "./session.js";
 import { Action, Ago, Badge, Empty, For, Loaded, PageHead, Table } from "./ui.js";
 import { html } from "./view.js";
+import { HookForm } from "./webhook-form.js";
+import { Webhook } from "./webhook.js";
 
 export default function Webhooks({ route }) {
   const id = route.parts[1];
   if (id === "new") return html`<${PageHead} title="Add a webhook" crumbs=${[["Webhooks", ["webhooks"]]]}>A signed POST goes to its address for every end of a notification that it wants to hear of.<//><${HookForm} />`;
   return id ? html`<${Webhook} key=${id} id=${id} query=${route.query} />` : html`<${AllWebhooks} />`;
 }
-
-/** Lanes in trouble by their names; whoever may not see them sees none. */
-export const loadLanes = async (signal) => (can("operate") ? Object.fromEntries((await all(["lanes"], {}, { signal })).map((lane) => [lane.id, lane])) : {});
 
 async function loadHooks(signal) {
   const [{ data }, lanes] = await Promise.all([get(["webhooks"], {}, { signal }), loadLanes(signal)]);

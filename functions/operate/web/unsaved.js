@@ -9,25 +9,28 @@ addEventListener("beforeunload", (event) => {
   if (kept.size) event.preventDefault();
 });
 
-/** `{draft, change(changes), isChanged, wasKept, drop()}` of a form at this place; `initial` is what it begins with. */
+/** `{draft, change(changes), isChanged, wasKept, drop(), restart(next)}` of a form at this place; `initial` is what it begins with. */
 export function useDraft(place, initial) {
-  const [base] = useState(initial);
+  const [base, setBase] = useState(initial);
   const [wasKept, setWasKept] = useState(() => kept.has(keyOf(place)));
   const [draft, setDraft] = useState(() => kept.get(keyOf(place)) ?? initial);
   const change = (changes) =>
     setDraft((old) => {
       const next = { ...old, ...changes };
-      if (JSON.stringify(next) === JSON.stringify(base)) kept.delete(keyOf(place));
+      if (isSame(next, base)) kept.delete(keyOf(place));
       else kept.set(keyOf(place), next);
       return next;
     });
-  const drop = () => {
+  const restart = (next) => {
     kept.delete(keyOf(place));
     setWasKept(false);
-    setDraft(base);
+    setBase(next);
+    setDraft(next);
   };
-  return { draft, change, drop, wasKept, isChanged: JSON.stringify(draft) !== JSON.stringify(base) };
+  return { draft, change, restart, drop: () => restart(base), wasKept, isChanged: !isSame(draft, base) };
 }
+
+const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** Says that these are words of an earlier visit, and takes them away on demand. */
 export function Kept({ of }) {

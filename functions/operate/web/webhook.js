@@ -3,15 +3,15 @@ import { openLane, switchWebhook } from "./acts.js";
 import { get, post, remove } from "./api.js";
 import { many, number, span } from "./format.js";
 import { answerWords, EVENTS, eventWords, healthOf } from "./hook-words.js";
+import { loadLanes } from "./lanes.js";
 import { List } from "./list.js";
-import { loadLanes } from "./page-webhooks.js";
 import { useLoaded } from "./poll.js";
 import { go, href, setQuery } from "./router.js";
 import { Secret, showSecret } from "./secrets.js";
 import { can } from "./session.js";
 import { Action, Ago, ask, Badge, Card, Copy, dialog, Facts, For, Json, Loaded, Notice, PageHead, Time, toast } from "./ui.js";
-import { HookForm } from "./webhook-form.js";
 import { html, useState } from "./view.js";
+import { HookForm } from "./webhook-form.js";
 
 async function load(id, signal) {
   const [hook, lanes] = await Promise.all([get(["webhooks", id], {}, { signal }), loadLanes(signal)]);
@@ -39,7 +39,7 @@ export function Webhook({ id, query }) {
       ${hook && html`<${Copy} value=${hook.url} />`}<//>
     <${Secret} place=${`webhook ${id}`}>Every call is signed with it, as Standard Webhooks has it. After a rotation the secret before signs too for 24 hours.<//>
     <${Loaded} of=${loaded}>${(data) => html`${isEdited && html`<${HookForm} hook=${data.hook} done=${stopEditing} />`}
-      <${Trouble} ...${data} then=${then} />
+      <${Standing} ...${data} then=${then} />
       <div class="grid two"><${Health} ...${data} /><${Settings} hook=${data.hook} then=${then} /></div>
       <${Deliveries} hook=${data.hook} again=${again} seeAgain=${() => setAgain((turn) => turn + 1)} />`}<//>`;
 }
@@ -52,7 +52,7 @@ const hostOf = (url) => {
   }
 };
 
-function Trouble({ hook, lane, then }) {
+function Standing({ hook, lane, then }) {
   const { tone, says } = healthOf(hook, lane);
   if (!hook.is_active) {
     return html`<${Notice} tone=${tone === "bad" ? "bad" : "warn"} title="It is switched off" actions=${html`<${Action} small icon="play" run=${then(() => switchWebhook(hook.id, true))}>Switch it on<//>`}>
