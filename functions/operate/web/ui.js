@@ -18,6 +18,12 @@ export function Ago({ at, none = "–" }) {
   return html`<time datetime=${at} title=${`${localTime(at)} · ${utcTime(at)}`}>${ago(at, now)}</time>`;
 }
 
+/** How long already. */
+export function For({ at }) {
+  const now = useNow();
+  return html`<time datetime=${at} title=${`since ${localTime(at)} · ${utcTime(at)}`}>${span((now - new Date(at).getTime()) / 1000)}</time>`;
+}
+
 export function Badge({ status, tone = toneOf(status), children }) {
   return html`<span class=${`badge ${tone}`}>${children ?? words(status).toLowerCase()}</span>`;
 }
