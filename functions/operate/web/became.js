@@ -71,25 +71,26 @@ export function aboutPerson(who, routes) {
 const MOST_PEOPLE = 3;
 const MOST_LINES = 7;
 
-/** The answer in one line, and why in some more: `{says, tone, lines: [{says, tone, code}]}`. */
+/** The answer in a line for each person, or one for all, and why: `{says: [sentence], tone, lines: [{says, tone, code}], further}`. */
 export function headline(notification, now = Date.now()) {
   const { routes, route_counts: counts, dead_letter: letter } = notification;
   if (letter && letter.resolution !== "replayed") {
-    const says = routes.length ? "The rest of the audience was not told." : "Nobody was told.";
+    const says = [routes.length ? "The rest of the audience was not told." : "Nobody was told."];
     return { says, tone: "bad", lines: [{ says: `${because(explain(letter.classification))} ${quoted(letter.message)}`, tone: "bad", code: letter.classification }] };
   }
   if (!routes.length) return beforeRoutes(notification, now);
   const people = grouped(routes, (route) => route.recipient);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const says = people.size <= MOST_PEOPLE ? [...people].map(([who, theirs]) => aboutPerson(person(who), theirs)).join(" ") : inNumbers(people, total, routes, counts);
+  const says = people.size <= MOST_PEOPLE ? [...people].map(([who, theirs]) => aboutPerson(person(who), theirs)) : [inNumbers(people, total, routes, counts)];
   const isPlayed = routes.every((route) => route.provider === "sandbox");
-  return { says: isPlayed ? `In the sandbox: ${says}` : says, tone: toneOfAll(routes, people), lines: linesOf(routes, people.size <= MOST_PEOPLE, now) };
+  const lines = linesOf(routes, people.size > 1 && people.size <= MOST_PEOPLE, now);
+  return { says: isPlayed ? says.map((each) => `In the sandbox: ${each}`) : says, tone: toneOfAll(routes, people), lines: lines.slice(0, MOST_LINES), further: lines.length - MOST_LINES };
 }
 
 function beforeRoutes({ cancelled_at: cancelled, send_at: sendAt }, now) {
-  if (cancelled) return { says: "It was cancelled before anything was sent.", tone: "mute", lines: [] };
-  if (sendAt && Date.parse(sendAt) > now) return { says: `It waits until ${clock(sendAt)}, when it is to go out.`, tone: "info", lines: [] };
-  return { says: "It was taken in and is about to be planned.", tone: "info", lines: [] };
+  if (cancelled) return { says: ["It was cancelled before anything was sent."], tone: "mute", lines: [] };
+  if (sendAt && Date.parse(sendAt) > now) return { says: [`It waits until ${clock(sendAt)}, when it is to go out.`], tone: "info", lines: [] };
+  return { says: ["It was taken in and is about to be planned."], tone: "info", lines: [] };
 }
 
 function grouped(rows, keyOf) {
@@ -120,16 +121,16 @@ function toneOfAll(routes, people) {
   return [...people.values()].every((theirs) => theirs.some((route) => reached(route) !== "failed")) ? "good" : "warn";
 }
 
-/** A line for each route while they are few; else one for each thing that became of several. */
-function linesOf(routes, isFew, now) {
+/** A line for each thing that became of a channel; `isNamed`: with whom it was so, while they are few. */
+function linesOf(routes, isNamed, now) {
   const said = routes.map((route) => ({ ...becameOf(route, now), code: route.reason, route }));
-  const to = (route) => (isFew && new Set(routes.map((one) => one.recipient)).size > 1 ? ` ${route.channel === "in_app" ? "of" : "to"} ${person(route.recipient)}` : "");
-  const groups = [...grouped(said, ({ says, route }) => `${route.channel}${to(route)} ${says}`).values()];
+  const groups = [...grouped(said, ({ says, route }) => `${route.channel} ${says}`).values()];
   const order = ["bad", "warn", "mute", "info", "good"];
   groups.sort((one, other) => order.indexOf(one[0].tone) - order.indexOf(other[0].tone) || other.length - one.length);
-  return groups.slice(0, MOST_LINES).map((group) => {
+  return groups.map((group) => {
     const [{ says, tone, code, route }] = group;
-    const count = group.length > 1 ? `${number(group.length)} × ` : "";
-    return { says: `${count}${channelTitle(route.channel)}${to(route)} ${says.replace(/^is there$/, "has its row")}`, tone, code, channel: route.channel };
+    const whose = isNamed ? ` ${route.channel === "in_app" ? "of" : "to"} ${join([...new Set(group.map((one) => person(one.route.recipient)))])}` : "";
+    const count = !isNamed && group.length > 1 ? `${number(group.length)} × ` : "";
+    return { says: `${count}${channelTitle(route.channel)}${whose} ${says.replace(/^is there$/, "has its row")}`, tone, code };
   });
 }

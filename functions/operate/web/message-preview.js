@@ -64,7 +64,4 @@ function Plain({ channel, subject, text, url }) {
     ${text && html`<div dir="auto">${text}</div>`}${url && html`<div class="mute">${url}</div>`}</div>`;
 }
 
-function smsWords(sms) {
-  const length = sms.characters ?? sms.length;
-  return `It goes out as ${many(sms.parts ?? sms.segments ?? 1, "part")}${length ? ` of together ${many(length, "character")}` : ""}${sms.encoding ? ` (${sms.encoding})` : ""}.`;
-}
+const smsWords = ({ parts, units, encoding }) => `It goes out as ${many(parts, "part")}: ${many(units, "unit")} of ${encoding}.`;

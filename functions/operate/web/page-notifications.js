@@ -1,8 +1,8 @@
 // Notifications: the list, and the way to one of them or to an event.
 import { EventDetail } from "./event-detail.js";
-import { many, number, words } from "./format.js";
 import { List, SINCE_UNTIL } from "./list.js";
 import { NotificationDetail } from "./notification-detail.js";
+import { Audience, Counts } from "./notification-parts.js";
 import { channelTitle } from "./reasons.js";
 import { href } from "./router.js";
 import { Ago, Badge, PageHead } from "./ui.js";
@@ -11,7 +11,6 @@ import { html } from "./view.js";
 const STATUSES = [
   ["pending", "waits"], ["failed", "is tried again"], ["published", "published"], ["dead_letter", "dead letter"], ["skipped", "skipped"], ["cancelled", "cancelled"],
 ];
-const ORDER = ["dead_letter", "failed", "pending", "skipped", "cancelled", "published"];
 
 const FILTERS = [
   { name: "user_id", label: "User", placeholder: "exact id" },
@@ -37,18 +36,4 @@ export default function Notifications({ route }) {
   return html`<${PageHead} title="Notifications">Newest first. Open one to read in sentences what became of it, for whom, and why. To begin with a person or an address, use the search above.<//>
     <${List} path=${["notifications"]} filters=${FILTERS} columns=${COLUMNS} keyOf=${(row) => row.notification_id} to=${(row) => href(["notifications", row.notification_id])}
       label="Notifications" empty=${{ title: "No notification yet.", text: html`Producers send them with <code>POST /v1/intents</code>, or tell of events with <code>POST /v1/events</code>.` }} />`;
-}
-
-/** How many routes are where, the troubled first. */
-export function Counts({ counts }) {
-  const told = ORDER.filter((status) => counts[status]);
-  if (!told.length) return html`<span class="mute">none yet</span>`;
-  return html`<span class="badges">${told.map((status) => html`<${Badge} key=${status} status=${status}>${number(counts[status])} ${words(status).toLowerCase()}<//>`)}</span>`;
-}
-
-export function Audience({ of }) {
-  const ids = of.user_ids ?? [];
-  if (ids.length) return html`<span dir="auto">${ids[0]}</span>${ids.length > 1 ? html` <span class="mute">and ${many(ids.length - 1, "other")}</span>` : ""}`;
-  const named = { address: "an address", tenant: "everyone", thread: "a thread", scope: "a scope", event: "an event's audience", digest: "a digest", users: "users" };
-  return html`<span class="mute">${named[of.kind] ?? words(of.kind).toLowerCase()}${of.scope ? html` <code>${of.scope}</code>` : ""}</span>`;
 }

@@ -157,12 +157,12 @@ export const failureWords = (message) =>
 export function placeOf(code, { recipient, type, template } = {}) {
   const [name, value = ""] = String(code ?? "").split(/: ?(.*)/s);
   const user = userOf(recipient);
-  if (["preference", "quiet_hours", "frequency_cap"].includes(name) && user) return { scope: "manage", parts: ["users", user], query: { tab: "preferences" }, title: "Their preferences" };
-  if (["no_address", "unknown_user"].includes(name) && user) return { scope: "manage", parts: ["users", user], title: "The user" };
-  if (name === "suppressed") return { scope: "manage", parts: ["suppressions"], title: "Suppressions" };
-  if (name === "over_sending" && type) return { scope: "manage", parts: ["types", type], title: "The type" };
-  if (["no_template", "unrenderable"].includes(name) && template) return { scope: "manage", parts: ["templates", template], title: "The template" };
-  if (name.startsWith("lane_")) return { scope: "operate", parts: [], title: "What is happening now" };
-  if (name === "dampened" && value.startsWith("told by digest ")) return { scope: "read", parts: ["notifications", value.slice(15)], title: "The digest" };
+  if (["preference", "quiet_hours", "frequency_cap"].includes(name) && user) return { scope: "manage", parts: ["users", user], query: { tab: "preferences" }, title: "Open their preferences" };
+  if (["no_address", "unknown_user"].includes(name) && user) return { scope: "manage", parts: ["users", user], title: "Open the user" };
+  if (name === "suppressed") return { scope: "manage", parts: ["suppressions"], title: "Open the suppressions" };
+  if (name === "over_sending" && type) return { scope: "manage", parts: ["types", type], title: "Open the type" };
+  if (["no_template", "unrenderable"].includes(name) && template) return { scope: "manage", parts: ["templates", template], title: "Open the template" };
+  if (name.startsWith("lane_")) return { scope: "operate", parts: [], title: "Open the lanes" };
+  if (name === "dampened" && value.startsWith("told by digest ")) return { scope: "read", parts: ["notifications", value.slice(15)], title: "Open the digest" };
   return null;
 }

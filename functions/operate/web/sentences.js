@@ -3,6 +3,7 @@ import { localTime, toneOf, words } from "./format.js";
 import { audienceReason, explain, failureWords, messageName, person, providerName } from "./reasons.js";
 
 const ATTEMPT = /^attempt (\d+) by ([^\s:,(]+)(?: \(generation (\d+)\))?(, as was learned later)?(?:: (.*))?$/s;
+const MOST_NAMED = 8;
 export const DOUBT = "an earlier attempt may have arrived";
 
 /**
@@ -16,6 +17,28 @@ export function tell(step, route = {}) {
   return { why: "", tone: toneOf(step.what), code, ...told, says: sentence(told.says), ...(told.why && { why: sentence(told.why) }) };
 }
 
+/** The same for a step of `gathered`, which may stand for several; `routeOf(id)` finds a route. */
+export function tellStep(step, routeOf) {
+  if (!step.together) return tell(step, routeOf(step.route_id));
+  const said = step.together.map((one) => tell(one, routeOf(one.route_id)).says.replace(/ was planned.*$/, ""));
+  const why = plannedFor(step.reason);
+  const named = said.slice(0, MOST_NAMED).map((one) => one[0].toLowerCase() + one.slice(1)).join(", ");
+  const rest = said.length > MOST_NAMED ? ` and ${said.length - MOST_NAMED} more` : "";
+  return { says: `${said.length} messages were planned${why ? `, because ${audienceReason(why)}` : ""}.`, why: sentence(named + rest), tone: "mute", code: `planned: ${step.reason}, …` };
+}
+
+/** What was planned in one instant for the same reason is one step, so that a crowd does not bury the rest. */
+export function gathered(timeline) {
+  const steps = [];
+  for (const step of timeline) {
+    const last = steps.at(-1);
+    const isAlike = last?.what === "planned" && step.what === "planned" && last.at === step.at && plannedFor(last.reason) === plannedFor(step.reason);
+    if (isAlike) steps[steps.length - 1] = { ...last, together: [...(last.together ?? [last]), step] };
+    else steps.push(step);
+  }
+  return steps;
+}
+
 /** A large first letter, unless a name of somebody's own stands there, and a full stop. */
 export function sentence(text, { isName = false } = {}) {
   const trimmed = text.trim();
@@ -27,12 +50,14 @@ export function sentence(text, { isName = false } = {}) {
 /** A reason of `explain` as its own sentence, with what there is to add. */
 export const because = (reason) => [sentence(reason.says), reason.more].filter(Boolean).join(" ");
 
+const plannedFor = (reason) => / \(([^()]*)\)$/.exec(reason)?.[1] ?? "";
+
 const STEPS = {
   accepted: (reason) => ({ says: `taken in ${reason.replace(/^by /, "from ")}`, tone: "info" }),
   cancel_asked: () => ({ says: "somebody asked to cancel it", why: "What was not sent by then stops here; what was sent stays sent.", tone: "warn" }),
   scheduled: (reason) => ({ says: `it is to go out at ${clock(reason.replace(/^for /, ""))}, and not before`, tone: "info" }),
   planned: (reason, it) => {
-    const why = / \(([^()]*)\)$/.exec(reason)?.[1];
+    const why = plannedFor(reason);
     return { says: `${it} was planned${why ? `, because ${audienceReason(why)}` : ""}`, tone: "mute" };
   },
   deferred: (reason, it, route) => {
@@ -46,7 +71,7 @@ const STEPS = {
   published: (reason, it) => {
     const [how, doubt] = reason.split("; ");
     const by = /^accepted by (.*)$/.exec(how)?.[1];
-    const says = by === "sandbox" ? `the sandbox took ${it}; nothing was sent` : by ? `${it} is published: ${providerName(by)} has taken it` : `${it} is there`;
+    const says = by === "sandbox" ? `the sandbox took ${it}; nothing was sent` : by ? `with that, ${it} is published` : `${it} is there`;
     return { says, why: doubt ? "An earlier attempt may have arrived too, so there may be two copies." : "", tone: "good" };
   },
   skipped: (reason, it, route) => end(`${it} was not sent`, reason, route),
