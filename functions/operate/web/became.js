@@ -106,6 +106,7 @@ function inNumbers(people, total, routes, counts) {
   const best = [...people.values()].map((theirs) => theirs.map(reached).sort((one, other) => REACHED[other] - REACHED[one])[0]);
   const said = [["got", "got it"], ["sent", "were sent it"], ["waits", "still wait for it"], ["failed", "did not get it"]];
   const parts = said.map(([name, words]) => [best.filter((one) => one === name).length, words]).filter(([count]) => count);
+  if (parts.length === 1) return sentence(`all ${many(people.size, "recipient")} ${parts[0][1]}`);
   return sentence(`of ${many(people.size, "recipient")}, ${join(parts.map(([count, words]) => `${number(count)} ${count === 1 ? words.replace("were", "was").replace("wait ", "waits ") : words}`))}`);
 }
 

@@ -19,7 +19,7 @@ function Message({ notificationId, route, close }) {
   const loaded = useLoaded((signal) => get(["notifications", notificationId, "routes", route.route_id, "message"], {}, { signal }), []);
   if (loaded.error?.status === 409) return html`<${Notice} tone="warn" title=${loaded.error.title}>${loaded.error.message}<//>`;
   return html`<${Loaded} of=${loaded}>${(message) => html`<div class="stack">
-    <div class="row"><${Badge} tone=${message.as_sent ? "good" : "warn"}>${message.as_sent ? "as sent" : "not as sent"}<//><span class="grow" dir="auto">${plainNote(message.note, route)}</span></div>
+    <div class="row"><${Badge} tone=${message.as_sent ? "good" : "warn"}>${message.as_sent ? "as sent" : "not as sent"}<//><span class="grow" dir="auto">${coded(plainNote(message.note, route))}</span></div>
     <${MessagePreview} channel=${message.channel} subject=${message.subject} html=${message.html} text=${message.text} url=${message.url} sms=${message.sms}
       label=${`The ${channelTitle(message.channel)} message`} />
     <${Facts} rows=${[
@@ -36,3 +36,4 @@ function Template({ of, close }) {
 
 /** The API's note names the reason as the service writes it; here it is explained. */
 const plainNote = (note, route) => (route.reason ? note.replace(`${route.status}: ${route.reason}`, explain(route.reason, route).says) : note).replace("(dead_letter", "(dead letter");
+const coded = (note) => note.split("`").map((part, index) => (index % 2 ? html`<code key=${index}>${part}</code>` : part));

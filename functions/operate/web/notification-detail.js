@@ -30,7 +30,7 @@ export function NotificationDetail({ id, query }) {
 }
 
 function Standing({ found, isUnderWay }) {
-  return html`<span class="row"><${Badge} status=${found.status} />${found.mode === "test" && html`<${Badge} tone="warn">test<//>`}
+  return html`<span class="row"><${Badge} status=${found.status} tone=${found.status === "finished" ? "mute" : undefined} />${found.mode === "test" && html`<${Badge} tone="warn">test<//>`}
     <${Copy} value=${found.notification_id} />${isUnderWay && html`<span class="mute">refreshed by itself</span>`}</span>`;
 }
 

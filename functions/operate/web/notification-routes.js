@@ -12,19 +12,24 @@ import { can } from "./session.js";
 import { Action, Badge, Card, Copy, Facts, Time } from "./ui.js";
 import { html, useState } from "./view.js";
 
-const SHOWN = 12;
+const SHOWN = [4, 12]; // at first: those that need a look, but some at least and not a crowd
+const FURTHER = 24;
 const ICONS = { email: "mail", sms: "sms", push: "bell", in_app: "inbox", webhook: "hook" };
 
 export function Routes({ one, follow, refresh }) {
-  const [most, setMost] = useState(SHOWN);
   const routes = [...one.routes].sort((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || a.recipient.localeCompare(b.recipient) || a.channel.localeCompare(b.channel));
+  const troubled = routes.filter((route) => !isWell(route)).length;
+  const [added, setAdded] = useState(0);
   if (!routes.length) return null;
+  const most = Math.min(SHOWN[1], Math.max(SHOWN[0], troubled)) + added;
   const total = Object.values(one.route_counts).reduce((sum, count) => sum + count, 0);
   const rest = routes.length - most;
   return html`<section class="stack" aria-label="Routes"><h2>${many(total, "route")}${total > routes.length ? html` <span class="mute">of which ${routes.length.toLocaleString()} can be shown</span>` : ""}</h2>
     ${routes.slice(0, most).map((route) => html`<${RouteCard} key=${route.route_id} route=${route} one=${one} follow=${follow} refresh=${refresh} />`)}
-    ${rest > 0 && html`<div class="more"><button type="button" class="button" onClick=${() => setMost(most + 4 * SHOWN)}>Show ${Math.min(rest, 4 * SHOWN)} more of ${rest.toLocaleString()}</button></div>`}</section>`;
+    ${rest > 0 && html`<div class="more"><button type="button" class="button" onClick=${() => setAdded(added + FURTHER)}>Show ${rest > FURTHER ? `${FURTHER} of the ${rest.toLocaleString()} others` : many(rest, "other")}${troubled <= most ? ", which went well" : ""}</button></div>`}</section>`;
 }
+
+const isWell = (route) => route.status === "published" && !["hard_bounced", "soft_bounced", "complained"].includes(route.feedback);
 
 function RouteCard({ route, one, follow, refresh }) {
   const became = becameOf(route);
@@ -32,14 +37,13 @@ function RouteCard({ route, one, follow, refresh }) {
   const who = user && can("manage") ? html`<a href=${href(["users", user])} dir="auto">${user}</a>` : html`<span dir="auto">${person(route.recipient)}</span>`;
   const title = html`<span class="route-title"><${Icon} name=${ICONS[route.channel]} />${channelTitle(route.channel)} <span class="mute">${route.channel === "in_app" ? "of" : "to"}</span> ${who}</span>`;
   const said = route.status === "dead_letter" && route.last_error?.message;
-  const isWell = route.status === "published" && !["hard_bounced", "soft_bounced", "complained"].includes(route.feedback);
   const facts = html`<${Facts} rows=${factsOf(route, one)} /><${Attempts} route=${route} />`;
   return html`<${Card} title=${title} actions=${html`<${Badge} status=${route.status} />${route.feedback !== "none" && html`<${Badge} status=${route.feedback} />`}`}>
     <div class="route-card">
       <p class=${`${became.tone}-ink`} title=${route.reason || undefined} dir="auto">${sentence(`${messageName(route.channel)} ${became.says}`)}</p>
       ${said && html`<p class="mute" dir="auto">“${failureWords(said)}”</p>`}
       ${route.dead_letter?.recovery_hint && route.status === "dead_letter" && !route.dead_letter.resolution && html`<p class="hint"><strong>What to do.</strong> ${route.dead_letter.recovery_hint}</p>`}
-      ${isWell && one.routes.length > 1 ? html`<details class="attempts"><summary>Facts and attempts</summary><div class="route-card">${facts}</div></details>` : facts}
+      ${isWell(route) && one.routes.length > 1 ? html`<details class="attempts"><summary>Facts and attempts</summary><div class="route-card">${facts}</div></details>` : facts}
       <div class="actions">
         <button type="button" class="button small" onClick=${() => showMessage(one.notification_id, route)}><${Icon} name="eye" />${route.status === "published" ? "Show the message as sent" : "Show the message"}</button>
         <button type="button" class="button small" onClick=${() => follow(route.route_id)}><${Icon} name="log" />Its story</button>

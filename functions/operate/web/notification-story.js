@@ -23,11 +23,12 @@ export function Story({ one, chosen, choose }) {
     <ol class="story">${shown.map((step, index) => html`<${Step} key=${`${step.at} ${step.what} ${step.route_id} ${index}`} step=${step} before=${shown[index - 1]} routeOf=${(id) => byId.get(id)} />`)}</ol><//>`;
 }
 
-/** The time is written where it changes; the words of the service itself are on hover. */
+/** The time and the reason are written where they change; the words of the service itself are on hover. */
 function Step({ step, before, routeOf }) {
   const told = tellStep(step, routeOf);
   const isSame = before && localTime(before.at) === localTime(step.at);
+  const isSaid = before && before.route_id === step.route_id && tellStep(before, routeOf).why === told.why;
   return html`<li class=${told.tone === "mute" ? "" : told.tone}>${isSame ? html`<time datetime=${step.at} aria-label=${localTime(step.at)}></time>` : html`<${Time} at=${step.at} />`}
     <span class="dot" aria-hidden="true"></span>
-    <div title=${told.code} dir="auto"><div>${told.says}</div>${told.why && html`<div class="why">${told.why}</div>`}</div></li>`;
+    <div title=${told.code} dir="auto"><div>${told.says}</div>${told.why && !isSaid && html`<div class="why">${told.why}</div>`}</div></li>`;
 }

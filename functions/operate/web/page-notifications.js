@@ -24,7 +24,7 @@ const FILTERS = [
 const COLUMNS = [
   { name: "type", label: "Type", show: (row) => html`<span dir="auto">${row.type}</span>${row.mode === "test" ? html` <${Badge} tone="warn">test<//>` : ""}` },
   { name: "audience", label: "To", show: (row) => html`<${Audience} of=${row.audience} />` },
-  { name: "status", label: "Status", show: (row) => html`<${Badge} status=${row.status} />` },
+  { name: "status", label: "Status", show: (row) => html`<${Badge} status=${row.status} tone=${row.status === "finished" ? "mute" : undefined} />` },
   { name: "routes", label: "Routes", wide: true, show: (row) => html`<${Counts} counts=${row.route_counts} />` },
   { name: "producer", label: "Producer", show: (row) => html`<span class="mute">${row.producer}</span>` },
   { name: "accepted_at", label: "Accepted", end: true, show: (row) => html`<span class="nowrap"><${Ago} at=${row.accepted_at} /></span>` },

@@ -38,7 +38,7 @@ const KINDS = {
     columns: [
       { name: "type", label: "Type", show: (row) => html`<span dir="auto">${row.type}</span>${row.mode === "test" ? html` <${Badge} tone="warn">test<//>` : ""}` },
       { name: "recipient", label: "To", show: (row) => html`<span dir="auto">${row.recipient ? person(row.recipient) : "several"}</span>${row.channel ? html` <span class="mute">by ${channelTitle(row.channel)}</span>` : ""}` },
-      { name: "status", label: "Status", show: (row) => html`<${Badge} status=${row.status} />` },
+      { name: "status", label: "Status", show: (row) => html`<${Badge} status=${row.status} tone=${row.status === "finished" ? "mute" : undefined} />` },
       { name: "accepted_at", label: "Accepted", show: (row) => html`<${Ago} at=${row.accepted_at} />` },
       MATCH,
     ],
