@@ -4,12 +4,12 @@ import pytest
 
 from devstack.launch import RunningStack
 from tests.browser.page import Page
-from tests.console.console import Console
+from tests.console.console import LOOK, Console
 from tests.e2e.client import Client
 
 NOT_LOCAL = """
-const real = fetch;
-window.fetch = (url, ...more) => String(url).includes("/_local/") ? Promise.resolve(new Response("", {status: 404})) : real(url, ...more);
+const real = fetch, isLocal = (url) => String(url).includes("/_local/");
+window.fetch = (url, ...more) => isLocal(url) ? Promise.resolve(new Response("", {status: 404})) : real(url, ...more);
 """
 
 
@@ -17,8 +17,8 @@ window.fetch = (url, ...more) => String(url).includes("/_local/") ? Promise.reso
 def elsewhere(page: Page, stack: RunningStack) -> Console:
     """The console of a stack that is not on this machine: nobody is signed in without a key."""
     page.before_scripts(NOT_LOCAL)
+    page.before_scripts(LOOK)
     console = Console(page, stack.dev["base_url"])
-    page.before_scripts("window.$ = (one) => document.querySelector(one); window.$$ = (one) => [...document.querySelectorAll(one)];")
     page.call("Page.navigate", url=f"{console.url}/console")
     page.see("document.querySelector('.sign-in')")
     return console
@@ -45,7 +45,8 @@ def test_elsewhere_a_key_and_a_name_are_asked_for_and_what_is_changed_stands_und
     sign_in(elsewhere, client.key)
     elsewhere.page.see("document.querySelector('#page-title')?.innerText === 'Now'")
 
-    elsewhere.page.run("import('/console/any/api.js').then((api) => api.put(['users', 'named'], {email: 'named@example.com'}))")
+    own = "new URL('api.js', document.querySelector('script[type=module]').src)"
+    elsewhere.page.run(f"import({own}).then((api) => api.put(['users', 'named'], {{email: 'named@example.com'}}))")
 
     (entry,) = client.call("GET", "/v1/audit-log?person=Jane%20Doe").body["data"]
     assert entry["resource_type"] == "user"
