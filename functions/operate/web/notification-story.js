@@ -28,7 +28,7 @@ function Step({ step, before, routeOf }) {
   const told = tellStep(step, routeOf);
   const isSame = before && localTime(before.at) === localTime(step.at);
   const isSaid = before && before.route_id === step.route_id && tellStep(before, routeOf).why === told.why;
-  return html`<li class=${told.tone === "mute" ? "" : told.tone}>${isSame ? html`<time datetime=${step.at} aria-label=${localTime(step.at)}></time>` : html`<${Time} at=${step.at} />`}
+  return html`<li class=${told.tone === "mute" ? "" : told.tone}>${isSame ? html`<time datetime=${step.at}><span class="hidden">${localTime(step.at)}</span></time>` : html`<${Time} at=${step.at} />`}
     <span class="dot" aria-hidden="true"></span>
     <div title=${told.code} dir="auto"><div>${told.says}</div>${told.why && !isSaid && html`<div class="why">${told.why}</div>`}</div></li>`;
 }

@@ -79,7 +79,8 @@ function useDecisions(wanted) {
         }
       } catch (error) {
         if (error.name === "AbortError") return;
-        setShown((old) => ({ ...old, error }));
+        if (error.status === 422 && heard.current.since) heard.current.since = undefined; // hidden for longer than decisions are kept in order
+        else setShown((old) => ({ ...old, error }));
       }
       timer = setTimeout(look, next);
     };

@@ -28,7 +28,7 @@ const KINDS = {
       { name: "phone", label: "Phone", show: (row) => row.phone ?? "–" },
       { name: "username", label: "Username", show: (row) => html`<span dir="auto">${row.username ?? "–"}</span>` },
       MATCH,
-      { name: "more", label: "", show: (row) => html`<a href=${href(["notifications"], { user_id: row.id })}>their notifications</a>` },
+      { name: "more", label: "More", show: (row) => html`<a href=${href(["notifications"], { user_id: row.id })}>their notifications</a>` },
     ],
   },
   notification: {

@@ -62,7 +62,8 @@ const STEPS = {
   },
   deferred: (reason, it, route) => {
     const [, code, times] = /^(.*?)(?: \((\d+) times, the last one shown\))?$/s.exec(reason);
-    return { says: `${it} was put off${times ? ` ${times} times; the last time` : ""}`, why: because(explain(code, route)), tone: "warn" };
+    const why = because(explain(code, route));
+    return { says: `${it} was put off${times ? ` ${times} times` : ""}`, why: times ? `The last time: ${why[0].toLowerCase()}${why.slice(1)}` : why, tone: "warn" };
   },
   waiting: (reason, it, route) => {
     const [, code, at] = /^(.*?); next at (.*)$/s.exec(reason) ?? [null, reason, ""];
