@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from tests.browser.page import Page
 from tests.console.console import Console
+from tests.e2e.client import Client
 
 # Pages of decisions as the test says, one after the other; the last one again and again.
 DECISIONS = """
@@ -38,6 +39,19 @@ def live(page: Page, console: Console, *pages: list[dict[str, Any]]) -> None:
     told = [{"data": data, "next_since": f"2026-01-01T00:00:0{at}Z", "more": at < len(pages)} for at, data in enumerate(pages, 1)]
     page.before_scripts(f"window.pages = {json.dumps(told)}")
     console.open("#/live")
+
+
+def test_what_is_sent_now_is_told_at_once_and_leads_to_its_notification(console: Console, page: Page, client: Client) -> None:
+    console.open("#/live?user_id=ada&channel=in_app")
+    kind = f"now.{uuid4().hex[:6]}"
+
+    sent = client.send(type=kind, audience={"kind": "users", "user_ids": ["ada"]}, channels=["in_app"], payload={"title": "Now"})
+
+    page.see(
+        f"$$('.live li').some((one) => words(one).includes({kind!r}) && words(one).includes('The inbox row for ada is there.'))"
+    )
+    page.run(f"$$('.live li').find((one) => words(one).includes({kind!r})).querySelector('a').click()")
+    page.see(f"location.hash.startsWith('#/notifications/{sent}') && words($('.verdict strong')) === 'ada got it in the inbox.'")
 
 
 def test_live_decisions_stand_newest_first_and_each_once_however_often_it_is_read(console: Console, page: Page) -> None:
