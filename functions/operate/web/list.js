@@ -54,7 +54,8 @@ export function List({ path, filters = [], columns, to, keyOf, label, empty, fix
 
 const clear = (filters) => setQuery(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
 
-function Filters({ filters, query, toolbar, isBusy }) {
+/** The filters of a list by themselves, for a page that draws its rows in a way of its own. */
+export function Filters({ filters, query, toolbar, isBusy }) {
   return html`<div class="filters" role="search" aria-label="Filters">
     ${filters.map((filter) => html`<${Filter} key=${filter.name} filter=${filter} value=${query[filter.name] ?? filter.initial ?? ""} />`)}
     ${filters.some(({ name }) => query[name]) && html`<button type="button" class="button small ghost" onClick=${() => clear(filters)}><${Icon} name="close" />Clear</button>`}
