@@ -30,7 +30,7 @@ export default function Live({ route }) {
     <${Filters} filters=${FILTERS} query=${route.query} toolbar=${toolbar} />
     ${live.error && html`<${Trouble} error=${live.error} retry=${live.again} />`}
     <${Standing} live=${live} />
-    ${live.rows.length > 0 && html`<ol class="live" role="log" aria-live="off" aria-label="Decisions, newest first">${live.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ol>`}
+    ${live.rows.length > 0 && html`<ol class="live" aria-label="Decisions, newest first">${live.rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ol>`}
     ${!live.rows.length && !live.error && (live.hasAnswered ? html`<${Quiet} isFiltered=${FILTERS.some(({ name }) => route.query[name])} />` : html`<${Sketch} />`)}`;
 }
 

@@ -154,12 +154,12 @@ export const failureWords = (message) =>
   String(message ?? "").replace(/not sent again: ([a-z_]+(?:: [^;]+)?)/, (_, code) => `it was not sent again, because ${explain(code).says}`);
 
 /** Reasons by what can be done about them: where to look, if the reader may. */
-export function placeOf(code, { recipient, type, template } = {}) {
+export function placeOf(code, { channel, recipient, type, template } = {}) {
   const [name, value = ""] = String(code ?? "").split(/: ?(.*)/s);
   const user = userOf(recipient);
   if (["preference", "quiet_hours", "frequency_cap"].includes(name) && user) return { scope: "manage", parts: ["users", user], query: { tab: "preferences" }, title: "Open their preferences" };
   if (["no_address", "unknown_user"].includes(name) && user) return { scope: "manage", parts: ["users", user], title: "Open the user" };
-  if (name === "suppressed") return { scope: "manage", parts: ["suppressions"], title: "Open the suppressions" };
+  if (name === "suppressed") return { scope: "manage", parts: ["suppressions"], query: { channel }, title: "Open the suppressions" };
   if (name === "over_sending" && type) return { scope: "manage", parts: ["types", type], title: "Open the type" };
   if (["no_template", "unrenderable"].includes(name) && template) return { scope: "manage", parts: ["templates", template], title: "Open the template" };
   if (name.startsWith("lane_")) return { scope: "operate", parts: [], title: "Open the lanes" };
