@@ -14,8 +14,9 @@ LOOK = """
 window.$ = (selector) => document.querySelector(selector);
 window.$$ = (selector) => [...document.querySelectorAll(selector)];
 window.words = (node) => node?.innerText.replace(/\\s+/g, " ").trim();
-window.button = (text, inside = document) => [...inside.querySelectorAll("button, a, [role=tab]")].find((one) => words(one) === text);
-window.field = (label) => { const found = $$("label").find((one) => words(one).startsWith(label)); return found && (found.control ?? $(`#${found.htmlFor}`)); };
+window.button = (text, inside = document) =>
+  [...inside.querySelectorAll("button, a, [role=tab]")].find((one) => words(one) === text);
+window.field = (label) => $$("label").find((one) => words(one).startsWith(label))?.control;
 window.row = (text) => $$("tbody tr").find((one) => words(one).includes(text));
 """
 # The demo's own steps, without the pauses that make it lively.
@@ -28,7 +29,10 @@ FILL = """(async () => {
     const headers = { "Content-Type": "application/json", Authorization: `Bearer ${key}`, ...call.headers };
     const answer = await fetch(call.path, { method: call.method, headers, body: JSON.stringify(call.body) });
     if (!answer.ok) refused.push(`${step.say}: ${await answer.text()}`);
-    else if (step.gather) refused.push(...(await answer.json()).results.filter((one) => one.status >= 400).map((one) => JSON.stringify(one)));
+    else if (step.gather) {
+      const { results } = await answer.json();
+      refused.push(...results.filter((one) => one.status >= 400).map((one) => JSON.stringify(one)));
+    }
   }
   return refused;
 })()"""
@@ -58,8 +62,9 @@ class Console:
 
     def fill_in(self, label: str, value: str) -> None:
         """Put the cursor into the field with this label, in place of what is there."""
-        self.page.see(f"field({json.dumps(label)})")
-        self.page.run(f"(() => {{ const one = field({json.dumps(label)}); one.focus(); one.select?.(); }})()")
+        named = json.dumps(label)
+        self.page.see(f"(() => {{ const one = field({named}); one?.focus(); return one && document.activeElement === one }})()")
+        self.page.run("document.activeElement.select?.()")
         self.page.press("Backspace") if not value else self.page.type(value)
 
     def reads(self, text: str) -> None:

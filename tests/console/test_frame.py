@@ -4,12 +4,12 @@ import pytest
 
 from devstack.launch import RunningStack
 from tests.browser.page import Page
-from tests.console.console import Console
+from tests.console.console import LOOK, Console
 from tests.e2e.client import Client
 
 NOT_LOCAL = """
-const real = fetch;
-window.fetch = (url, ...more) => String(url).includes("/_local/") ? Promise.resolve(new Response("", {status: 404})) : real(url, ...more);
+const real = fetch, isLocal = (url) => String(url).includes("/_local/");
+window.fetch = (url, ...more) => isLocal(url) ? Promise.resolve(new Response("", {status: 404})) : real(url, ...more);
 """
 
 
@@ -17,8 +17,8 @@ window.fetch = (url, ...more) => String(url).includes("/_local/") ? Promise.reso
 def elsewhere(page: Page, stack: RunningStack) -> Console:
     """The console of a stack that is not on this machine: nobody is signed in without a key."""
     page.before_scripts(NOT_LOCAL)
+    page.before_scripts(LOOK)
     console = Console(page, stack.dev["base_url"])
-    page.before_scripts("window.$ = (one) => document.querySelector(one); window.$$ = (one) => [...document.querySelectorAll(one)];")
     page.call("Page.navigate", url=f"{console.url}/console")
     page.see("document.querySelector('.sign-in')")
     return console

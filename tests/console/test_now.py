@@ -18,9 +18,8 @@ def test_numbers_refresh_by_themselves_in_the_same_elements(console: Console, cl
     console.page.run("window.kept = $('.verdict')")
     before = console.page.run("$$('.stat b')[4].innerText")
 
-    client.send(
-        type="note", audience={"kind": "address", "email": "moved-away-again@example.com"}, channels=["email"], payload={"title": "x"}
-    )
+    somebody = {"kind": "address", "email": "moved-away-again@example.com"}
+    client.send(type="note", audience=somebody, channels=["email"], payload={"title": "x"})
 
     console.page.see(f"$$('.stat b')[4].innerText !== {before!r}", seconds=30)
     assert console.page.run("document.contains(kept)")
@@ -35,6 +34,6 @@ def test_the_lane_is_opened_with_a_reason_and_what_waited_goes_out(console: Cons
 
     console.page.see("$('.toast') && words($('.toast')).startsWith('The lane is open')")
     wait_for(lambda: [lane["id"] for lane in client.call("GET", "/v1/lanes").body["data"]], lambda lanes: "sns:sms" not in lanes)
-    (entry, *_) = client.call("GET", "/v1/audit-log?action=lane.open").body["data"] or [None]
+    (entry, *_) = client.call("GET", "/v1/audit-log?resource_type=lane").body["data"] or [None]
     assert entry is not None
     assert entry["person"]

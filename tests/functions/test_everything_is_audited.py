@@ -17,6 +17,7 @@ UNAUDITED = {
     "POST /v1/intents/wait": "the same",
     "POST /v1/events": "the event is its own evidence",
     "POST /v1/templates/{name}/preview": "shows what would be sent, and writes nothing",
+    "POST /v1/templates/preview": "shows what would be sent, and writes nothing",
     "PATCH /v1/inbox/{id}": "a person's own reading, which configures nothing and is nobody else's business",
     "DELETE /v1/inbox/{id}": "the same",
     "POST /v1/inbox/read-all": "the same",
