@@ -1,11 +1,11 @@
 // Values: small JSON that producers keep by collection and key, and whose changes fire triggers.
 import { number } from "./format.js";
 import { List } from "./list.js";
-import { go, href } from "./router.js";
-import { Ago, PageHead, TextField } from "./ui.js";
-import { Value } from "./value.js";
+import { href } from "./router.js";
+import { Ago, PageHead } from "./ui.js";
 import { NewValue } from "./value-new.js";
-import { html, useState } from "./view.js";
+import { Value } from "./value.js";
+import { html } from "./view.js";
 
 export default function Values({ route }) {
   const [, collection, key] = route.parts;
@@ -24,18 +24,8 @@ const COLLECTIONS = [
 
 function Collections() {
   return html`<${PageHead} title="Values" actions=${addButton()}>Small JSON values that your systems keep here, by collection and key: a stock level, an order's state, a flag. Every change of one can fire a <a href=${href(["triggers"])}>trigger</a>.<//>
-    <${List} path=${["kv"]} columns=${COLLECTIONS} keyOf=${(row) => row.collection} to=${(row) => href(["values", row.collection])} label="Collections" toolbar=${html`<${Open} />`}
+    <${List} path=${["kv"]} columns=${COLLECTIONS} keyOf=${(row) => row.collection} to=${(row) => href(["values", row.collection])} label="Collections"
       empty=${{ title: "No values are kept yet.", text: html`Add one here, or let a producer write it: <code>PUT /v1/kv/stock/A-17</code> with any JSON.` }} />`;
-}
-
-/** Who knows the name of a collection goes there at once. */
-function Open() {
-  const [name, setName] = useState("");
-  const open = (event) => {
-    event.preventDefault();
-    if (name.trim()) go(["values", name.trim()]);
-  };
-  return html`<form class="row end-row" onSubmit=${open}><${TextField} label="Open a collection" value=${name} set=${setName} maxlength="100" placeholder="stock" /><button type="submit" class="button">Open</button></form>`;
 }
 
 const FILTERS = [{ name: "prefix", label: "Keys that begin with", placeholder: "A-", wide: true }];

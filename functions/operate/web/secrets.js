@@ -14,5 +14,5 @@ export function Secret({ place, children }) {
     setTurn((turn) => turn + 1);
   };
   return html`<${Notice} tone="warn" title="Keep this secret now: it is shown this once" actions=${html`<button type="button" class="button small" onClick=${hide}>I have kept it</button>`}>
-    <div class="stack small-gap"><div class="secret"><code>${secret}</code><${CopyButton} text=${secret} label="Copy the secret" /></div><div>${children}</div></div><//>`;
+    <div class="stack small-gap"><div class="shown-once"><code>${secret}</code><${CopyButton} text=${secret} label="Copy the secret" /></div><div>${children}</div></div><//>`;
 }

@@ -22,7 +22,7 @@ export function firedBy(trigger) {
 
 function collectionWords(glob) {
   if (glob === "*") return "any collection";
-  return glob.endsWith("*") ? `a collection that begins with ${glob.slice(0, -1)}` : `the collection ${glob}`;
+  return glob.endsWith("*") ? `a collection that begins with “${glob.slice(0, -1)}”` : `the collection “${glob}”`;
 }
 
 const listed = (words, and) => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${and} ${words.at(-1)}`);
@@ -53,11 +53,11 @@ const FEW = 5;
 
 export function retryWords(retry) {
   const waits = pauses(retry);
-  if (!waits.length) return "It is tried once; if that fails, it is a dead letter.";
+  if (!waits.length) return "It is tried once, and not again.";
   const told = waits.slice(0, FEW).map((wait) => span(wait));
   const list = waits.length > FEW ? `${told.join(", ")} and so on` : listed(told, "and");
   const all = waits.reduce((sum, wait) => sum + wait, 0);
-  return `It is tried up to ${many(retry.max_attempts, "time")}: at once, then after ${list}, about ${span(all)} in all. Then it is a dead letter.`;
+  return `It is tried up to ${many(retry.max_attempts, "time")}: at once, then after ${list}, about ${span(all)} in all.`;
 }
 
 export const EXAMPLES = {

@@ -45,7 +45,7 @@ function Died({ trigger, lane, dead }) {
   const count = dead?.data.length ?? 0;
   return html`${count > 0 && html`<${Notice} tone="bad" title=${`${dead.next_cursor ? "More than " : ""}${many(count, "run")} died`}
       actions=${html`<a class="button small" href=${href(["dead-letters"], { trigger_id: trigger.id })}>Look at them</a>`}>The last <${Ago} at=${dead.data[0].created_at} />: <span dir="auto">${dead.data[0].failure_message}</span><//>`}
-    ${lane && html`<${Notice} tone="warn" title=${lane.is_closed ? "Its handler rests" : "Its handler failed lately"}>${lane.reason}. ${many(lane.waiting.count, "run waits", "runs wait")}, at no cost of tries${lane.is_closed ? html`; it is tried again <${Ago} at=${lane.resume_at} />` : ""}.<//>`}`;
+    ${lane?.is_closed && html`<${Notice} tone="warn" title="Its handler rests">It failed ${many(lane.failures, "time")} in a row, and is tried again <${Ago} at=${lane.resume_at} />. ${many(lane.waiting.count, "run waits", "runs wait")} meanwhile, at no cost of tries.<//>`}`;
 }
 
 function When({ trigger }) {
@@ -57,7 +57,7 @@ function When({ trigger }) {
     ["Trigger", trigger.trigger_id_filter ? html`<a href=${href(["triggers", trigger.trigger_id_filter])}><code>${trigger.trigger_id_filter}</code></a>` : undefined],
     ["Handler", trigger.script_id_filter ? html`<${Copy} value=${trigger.script_id_filter} />` : undefined],
     ["Tries", retryWords(trigger.retry)],
-    ["A run that fails", trigger.kind === "dead_letter" ? "marks the letter as one that a trigger failed on; it leaves no dead letter of its own" : "for good is a dead letter, which can be replayed"],
+    ["When all fail", trigger.kind === "dead_letter" ? "the letter that fired it is marked as one that a trigger failed on" : "the run is a dead letter, which can be replayed"],
     ["Acts as", html`<${Copy} value=${trigger.registered_by}>key:${trigger.registered_by}<//>`],
     ["Added", html`<${Time} at=${trigger.created_at} />`],
     ["Id", html`<${Copy} value=${trigger.id} />`],

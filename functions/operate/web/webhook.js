@@ -69,7 +69,7 @@ function Health({ hook, lane }) {
   const { word, tone } = healthOf(hook, lane);
   return html`<${Card} title="How it does"><${Facts} rows=${[
     ["State", html`<${Badge} tone=${tone}>${word}<//>`],
-    ["Lane", can("operate") ? (lane ? html`<${Badge} status=${lane.state} /> <span class="mute">${lane.reason}; ${many(lane.failures, "failure")} in a row</span>` : "open") : undefined],
+    ["Lane", can("operate") ? (lane ? html`<${Badge} status=${lane.state} /> <span class="mute">${many(lane.failures, "failure")} in a row</span>` : "open") : undefined],
     ["Last success", html`<${Time} at=${hook.last_success_at} none="never" />`],
     ["Failing since", hook.failing_since ? html`<${Time} at=${hook.failing_since} />` : "it does not fail"],
     ["Added", html`<${Time} at=${hook.created_at} />`],
@@ -145,13 +145,19 @@ function Deliveries({ hook, again, seeAgain }) {
     { name: "answer", label: "Answer", wide: true, show: (row) => html`<div>${answerWords(row) || "–"}${row.response_body && html`<div class="mute clamp mono" dir="auto">${row.response_body}</div>`}</div>` },
     { name: "tries", label: "Tries", end: true, show: (row) => number(row.attempt_count) },
     { name: "took", label: "Took", end: true, show: (row) => html`<span class="nowrap">${row.duration_ms === null ? "–" : span(row.duration_ms / 1000)}</span>` },
-    { name: "next", label: "Next try", show: (row) => html`<span class="nowrap"><${Ago} at=${row.status === "pending" ? row.next_retry_at : null} /></span>` },
+    { name: "next", label: "Next try", show: (row) => html`<span class="nowrap"><${Next} delivery=${row} /></span>` },
     { name: "at", label: "Made", show: (row) => html`<span class="nowrap"><${Ago} at=${row.created_at} /></span>` },
     { name: "do", label: "", end: true, show: (row) => hook.is_active && row.status !== "pending" && html`<${Action} small icon="replay" run=${() => redeliver(row)} label=${`Redeliver: ${eventWords(row.event_type)}`}>Redeliver<//>` },
   ];
   return html`<section class="stack" aria-labelledby="deliveries"><h2 id="deliveries">What it was told</h2>
     <${List} path=${["webhooks", hook.id, "deliveries"]} filters=${FILTERS} columns=${columns} label="Deliveries" again=${again} seconds=${5}
       empty=${{ title: "It was told nothing yet.", text: "Send a test to see whether it answers." }} /></section>`;
+}
+
+/** What is due waits for a worker, or for its lane. */
+function Next({ delivery }) {
+  if (delivery.status !== "pending") return html`<span class="mute">–</span>`;
+  return new Date(delivery.next_retry_at) > new Date() ? html`<${Ago} at=${delivery.next_retry_at} />` : "due";
 }
 
 function Delivery({ delivery }) {
@@ -163,7 +169,7 @@ function Delivery({ delivery }) {
     ["Took", delivery.duration_ms === null ? undefined : span(delivery.duration_ms / 1000)],
     ["Made", html`<${Time} at=${delivery.created_at} />`],
     ["Delivered", html`<${Time} at=${delivery.delivered_at} none="not delivered" />`],
-    ["Next try", delivery.status === "pending" ? html`<${Time} at=${delivery.next_retry_at} />` : undefined],
+    ["Next try", delivery.status === "pending" ? html`<${Next} delivery=${delivery} />` : undefined],
     ["Copy of", delivery.redelivery_of ? html`<${Copy} value=${delivery.redelivery_of} />` : undefined],
   ]} />${delivery.response_body && html`<div><h3>What it answered</h3><${Words} text=${delivery.response_body} /></div>`}
     <div><h3>What it was told</h3><${Json} value=${delivery.payload} label="What it was told" /></div></div>`;
