@@ -9,12 +9,12 @@ import { html, useEffect, useState } from "./view.js";
 const WAIT = 350;
 
 /**
- * `path` of the API, `filters` [{name, label, options?, placeholder?, wide?}], `columns` as of Table. What the API's filters take stands in the
- * address under the same names. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again.
+ * `path` of the API, `filters` [{name, label, options?, placeholder?, wide?, local?}], `columns` as of Table. What the API's filters take stands in the
+ * address under the same names; a `local` one is `take`'s to apply, the API does not hear of it. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again.
  */
 export function List({ path, filters = [], columns, to, keyOf, label, empty, fixed = {}, seconds = 15, toolbar, selected, toggle, take = (page) => page.data }) {
   const { query } = useRoute();
-  const wanted = { ...fixed, ...Object.fromEntries(filters.map(({ name, initial }) => [name, query[name] ?? initial])) };
+  const wanted = { ...fixed, ...Object.fromEntries(filters.filter(({ local }) => !local).map(({ name, initial }) => [name, query[name] ?? initial])) };
   const key = JSON.stringify([path, wanted]);
   const [further, setFurther] = useState({ key, rows: [], cursor: undefined, isBusy: false });
   const first = useLoaded((signal) => get(path, wanted, { signal }), [key], { seconds });
@@ -50,7 +50,8 @@ export function List({ path, filters = [], columns, to, keyOf, label, empty, fix
 
 const clear = (filters) => setQuery(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
 
-function Filters({ filters, query, toolbar, isBusy }) {
+/** The filters alone, for a list that is made of more than one call. */
+export function Filters({ filters, query, toolbar, isBusy }) {
   return html`<div class="filters" role="search" aria-label="Filters">
     ${filters.map((filter) => html`<${Filter} key=${filter.name} filter=${filter} value=${query[filter.name] ?? filter.initial ?? ""} />`)}
     ${filters.some(({ name }) => query[name]) && html`<button type="button" class="button small ghost" onClick=${() => clear(filters)}><${Icon} name="close" />Clear</button>`}
