@@ -20,8 +20,8 @@ code {{ font-size: .9em }} input, button {{ font: inherit }}</style>
 PAGE = (
     HEAD
     + """<h1>Tocsin, on this machine</h1>
-<p><a href="{elsewhere}/console"><strong>Open the console</strong></a>, already signed in: what is happening, why somebody did not get it,
-templates, people. It can <a href="{elsewhere}/console#/demo">fill this stack with a lively demo</a>.</p>
+<p><a href="{elsewhere}/console"><strong>Open the console</strong></a>, already signed in: what is happening, why somebody did not
+get it, templates, people. It can <a href="{elsewhere}/console#/demo">fill this stack with a lively demo</a>.</p>
 <p>The API answers at <code>{url}</code>. <a href="/_local/mailbox">Mailbox</a> · <a href="/_local/inbox">Inbox</a> ·
 <a href="{elsewhere}/health">Health</a> · <a href="{elsewhere}/ready">Ready</a> ·
 <a href="{elsewhere}/v1/openapi.json">OpenAPI</a></p>

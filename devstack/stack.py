@@ -11,12 +11,12 @@ from typing import Any
 from devstack import database, template
 from devstack.access_keys import AccessKeys
 from devstack.aws import LocalAws
+from devstack.console_access import ConsoleAccess
 from devstack.declared import Declared, Function, QueueSource
 from devstack.environment import Outcome
 from devstack.gateway import INTEGRATION_SECONDS, Gateway
 from devstack.iam.callers import key_id
 from devstack.iam.polling import check_that_pollers_may_receive
-from devstack.console_access import ConsoleAccess
 from devstack.local_pages import LocalPages
 from devstack.local_parameters import local_parameters
 from devstack.people import People

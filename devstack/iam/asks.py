@@ -72,6 +72,15 @@ def of_ses(sender: str, configuration_set: str | None) -> tuple[list[Ask], list[
     return identities, sets
 
 
+def of_ses_account() -> Ask:
+    """The account has no ARN."""
+    return Ask("ses:GetAccount", "*")
+
+
+def of_ses_identity(name: str) -> Ask:
+    return Ask("ses:GetEmailIdentity", f"arn:aws:ses:{REGION}:{ACCOUNT}:identity/{name}")
+
+
 def of_s3(
     method: str, path: str, query: Iterable[str], headers: Mapping[str, str], keys: Keys, bucket_keys: frozenset[str]
 ) -> Iterator[Ask]:

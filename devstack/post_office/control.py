@@ -1,9 +1,11 @@
-"""The post office's back door: faults, events and the ledger over HTTP, for whoever is in another process."""
+"""The post office's back door: faults, events, SES's standing and the ledger over HTTP, for whoever is in another process."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from devstack.post_office.letters import Reply
+from devstack.post_office.ses_standing import Standing
 
 if TYPE_CHECKING:
     from devstack.post_office.office import PostOffice
@@ -26,9 +28,13 @@ def _act(office: "PostOffice", method: str, path: str, content: dict[str, Any]) 
             office.heal()
         case "PUT", "/_events":
             office.events.steer(content.get("mode", ""))
+        case "PUT", "/_ses":
+            office.ses = office.ses.changed(content)
+        case "DELETE", "/_ses":
+            office.ses = Standing()
         case "DELETE", "/_ledger":
             office.forget()
-        case "GET", "/_ledger" | "/_faults" | "/_events":
+        case "GET", "/_ledger" | "/_faults" | "/_events" | "/_ses":
             pass
         case _:
             return None
@@ -41,6 +47,8 @@ def _shown(office: "PostOffice", path: str) -> dict[str, Any]:
             return {"data": office.faults.listed()}
         case "/_events":
             return {"mode": office.events.mode, "data": office.events.told()}
+        case "/_ses":
+            return asdict(office.ses)
         case _:
             return {"data": office.ledger()}
 

@@ -5,13 +5,14 @@ from email.message import Message
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from devstack.post_office import control, faults, fcm, oauth, sendgrid, ses, sns, twilio
 from devstack.post_office.events import Event, Events
 from devstack.post_office.ledger import Ledger
 from devstack.post_office.letters import Letter, Provider, RefusedError, Reply, Silence
 from devstack.post_office.rules import Rules
+from devstack.post_office.ses_standing import Standing
 from devstack.post_office.wire import Server
 
 SILENT = {"drop": Silence.DROP, "accept_then_drop": Silence.DROP, "accept_then_hang": Silence.HANG}
@@ -36,6 +37,7 @@ class PostOffice:
         rules: Rules | None = None,
     ) -> None:
         self.faults = faults.Faults()
+        self.ses = Standing()
         self.events = Events(events)
         self._ledger = Ledger(ledger)
         self._on_request = on_request
@@ -92,7 +94,10 @@ class PostOffice:
                     self._notice("email")
                     return self._deliver(self._rules.check_email(ses.read(body), shown), ses)
                 case "GET", ["v2", "email", "account"]:
-                    return ses.account(sent=sum(row["provider"] == "ses" for row in self._ledger.rows()))
+                    self._rules.check_account(shown)
+                    return self.ses.account(sent=sum(row["provider"] == "ses" for row in self._ledger.rows()))
+                case "GET", ["v2", "email", "identities", name]:
+                    return self.ses.identity(self._rules.check_identity(unquote(name), shown))
                 case "POST", [""]:
                     return self._sns(self._rules.check_form(dict(parse_qsl(body.decode(), keep_blank_values=True)), shown))
                 case "POST", ["v3", "mail", "send"]:

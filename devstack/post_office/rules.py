@@ -1,4 +1,4 @@
-"""Who may send with SES and SNS: what the caller's role allows, and no configuration set that is switched off."""
+"""Who may send with SES and SNS, and ask SES: what the caller's role allows, and no configuration set that is switched off."""
 
 from collections.abc import Iterable
 from email.utils import parseaddr
@@ -24,6 +24,13 @@ class Rules:
         if letter.configuration_set in self._paused:
             raise ses.paused(str(letter.configuration_set))
         return letter
+
+    def check_account(self, authorization: str) -> None:
+        self._check("ses", authorization, [], [asks.of_ses_account()])
+
+    def check_identity(self, name: str, authorization: str) -> str:
+        self._check("ses", authorization, [], [asks.of_ses_identity(name)])
+        return name
 
     def check_form(self, form: dict[str, str], authorization: str) -> dict[str, str]:
         self._check("sns", authorization, [], list(asks.of_sns(form, {})))

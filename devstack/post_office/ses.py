@@ -1,4 +1,4 @@
-"""The wire of SESv2 SendEmail and GetAccount (rest-json)."""
+"""The wire of SESv2 SendEmail (rest-json)."""
 
 import base64
 import json
@@ -13,7 +13,6 @@ TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 MOST_RECIPIENTS = 50
 MOST_HEADERS = 15
-DAILY_QUOTA = 50_000.0
 SHOWN_ELSEWHERE = {"from", "to", "cc", "bcc", "subject", "mime-version", "content-type", "content-transfer-encoding"}
 ERRORS = {
     "refuse": (400, "MessageRejected", "The content of the message was rejected."),
@@ -33,12 +32,6 @@ def new_message_id() -> str:
 
 def accepted(message_id: str) -> Reply:
     return Reply(200, json.dumps({"MessageId": message_id}).encode(), "application/json")
-
-
-def account(*, sent: int) -> Reply:
-    """GetAccount, as far as it is asked: what may be sent in a day, and what was. Nothing here is older than a day."""
-    quota = {"Max24HourSend": DAILY_QUOTA, "MaxSendRate": 14.0, "SentLast24Hours": float(sent)}
-    return Reply(200, json.dumps({"SendQuota": quota, "ProductionAccessEnabled": True}).encode(), "application/json")
 
 
 def failure(mode: str) -> Reply:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tocsin.api import about, inbox, notifications, preferences, threads, unsubscribe
+from tocsin.api import about, inbox, messages, notifications, preferences, search, threads, unsubscribe
 from tocsin.http import assets
 from tocsin.http.door import door
 
@@ -11,6 +11,8 @@ WEB = Path(__file__).with_name("web")
 handler = door(
     [
         *notifications.ENDPOINTS,
+        *messages.ENDPOINTS,
+        *search.ENDPOINTS,
         *inbox.ENDPOINTS,
         *threads.ENDPOINTS,
         *preferences.ENDPOINTS,

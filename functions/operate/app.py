@@ -1,4 +1,4 @@
-"""The door for those who watch over the service: what is wrong, what died, what came too late, what to do about it; the console."""
+"""The door for those who watch over the service: what is wrong, what died, what to do about it; and the console."""
 
 from pathlib import Path
 
@@ -7,6 +7,7 @@ from tocsin.api import (
     about,
     books,
     dead_letters,
+    diagnostics,
     email_log,
     jobs,
     lanes,
@@ -26,6 +27,7 @@ WEB = Path(__file__).with_name("web")
 handler = door(
     [
         *status.ENDPOINTS,
+        *diagnostics.ENDPOINTS,
         *lanes.ENDPOINTS,
         *system_events.ENDPOINTS,
         *malformed_intents.ENDPOINTS,

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from devstack import local_pages
+from devstack.console_access import ConsoleAccess
 from devstack.declared import Route
 from devstack.environment import Outcome
 from devstack.gateway import Gateway
@@ -65,6 +66,7 @@ def gateway(api: Api) -> Iterator[Gateway]:
         letters=list,
         depths=dict,
         people=People(made.url, "the-admin-key"),
+        console=ConsoleAccess("the-console-key", "http://127.0.0.1:1"),
     )
     made.start()
     yield made
@@ -91,6 +93,7 @@ def test_where_the_api_is_elsewhere_the_pages_lead_there(gateway: Gateway) -> No
         letters=list,
         depths=dict,
         people=People(gateway.url, "the-admin-key"),
+        console=ConsoleAccess("the-console-key", "http://127.0.0.1:1"),
         elsewhere="http://127.0.0.1:3000",
     )
 

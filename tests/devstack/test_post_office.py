@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
@@ -65,6 +66,41 @@ def test_the_account_says_what_was_sent_of_its_quota(office: PostOffice) -> None
         quota = ses.get_account()["SendQuota"]
 
     assert (quota["SentLast24Hours"], quota["Max24HourSend"]) == (1, 50_000)
+
+
+def test_the_account_and_every_sender_stand_well_until_somebody_says_otherwise(office: PostOffice) -> None:
+    with client(office.url, "sesv2") as ses:
+        account, identity = ses.get_account(), ses.get_email_identity(EmailIdentity="ada@example.com")
+        domain = ses.get_email_identity(EmailIdentity="example.com")
+
+    assert (account["ProductionAccessEnabled"], account["SendingEnabled"]) == (True, True)
+    assert account["EnforcementStatus"] == "HEALTHY"
+    assert (identity["IdentityType"], domain["IdentityType"]) == ("EMAIL_ADDRESS", "DOMAIN")
+    assert (domain["VerifiedForSendingStatus"], domain["VerificationStatus"]) == (True, "SUCCESS")
+    assert domain["DkimAttributes"] == {"SigningEnabled": True, "Status": "SUCCESS"}
+
+
+def test_the_account_and_its_identities_stand_as_they_are_told_to(office: PostOffice) -> None:
+    control(office.url, "PUT", "/_ses", {"production_access": False, "enforcement": "PROBATION", "daily_quota": 200})
+    control(office.url, "PUT", "/_ses", {"identities": {"ada@example.com": None, "example.com": {"status": "PENDING"}}})
+
+    with client(office.url, "sesv2") as ses:
+        account, domain = ses.get_account(), ses.get_email_identity(EmailIdentity="example.com")
+        with pytest.raises(ses.exceptions.NotFoundException):
+            ses.get_email_identity(EmailIdentity="ada@example.com")
+        control(office.url, "DELETE", "/_ses")
+        healed = ses.get_account()
+
+    assert (account["ProductionAccessEnabled"], account["EnforcementStatus"]) == (False, "PROBATION")
+    assert account["SendQuota"]["Max24HourSend"] == 200
+    assert (domain["VerifiedForSendingStatus"], domain["VerificationStatus"]) == (False, "PENDING")
+    assert healed["ProductionAccessEnabled"] is True
+
+
+def test_a_standing_that_ses_does_not_know_is_refused(office: PostOffice) -> None:
+    for mistake in ({"enforcement": "TIRED"}, {"identities": {"example.com": {"status": "MAYBE"}}}, {"mood": 1}):
+        with pytest.raises(HTTPError, match="400"):
+            control(office.url, "PUT", "/_ses", mistake)
 
 
 def test_a_raw_email_is_read_into_the_same_row(office: PostOffice) -> None:

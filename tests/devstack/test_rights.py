@@ -159,6 +159,18 @@ def push(cloud: Cloud, function: str, application: str) -> Any:
     return cloud.client("sns", function).publish(TargetArn=arn, Message="x")
 
 
+def ask_depth(cloud: Cloud, function: str, queue: str) -> Any:
+    return cloud.client("sqs", function).get_queue_attributes(QueueUrl=cloud.queue(queue), AttributeNames=["All"])
+
+
+def ask_account(cloud: Cloud, function: str, _: None) -> Any:
+    return cloud.client("sesv2", function).get_account()
+
+
+def ask_identity(cloud: Cloud, function: str, name: str) -> Any:
+    return cloud.client("sesv2", function).get_email_identity(EmailIdentity=name)
+
+
 Call = Callable[[Cloud, str, Any], Any]
 # What functions do, the permission that each needs for it, and the code of its refusal.
 CALLS: list[tuple[Call, str, Any, str, str]] = [
@@ -177,6 +189,11 @@ CALLS: list[tuple[Call, str, Any, str, str]] = [
     (text, "DispatchFunction", "+14155550100", "sns:Publish", "AuthorizationError"),
     (register, "DispatchFunction", APNS, "sns:CreatePlatformEndpoint", "AuthorizationError"),
     (push, "DispatchFunction", FCM, "sns:Publish", "AuthorizationError"),
+    (ask_depth, "OperateFunction", "WorkDeadLetterQueue", "sqs:GetQueueAttributes", "AccessDenied"),
+    (ask_account, "OperateFunction", None, "ses:GetAccount", "AccessDeniedException"),
+    (ask_account, "SweepFunction", None, "ses:GetAccount", "AccessDeniedException"),
+    (ask_identity, "OperateFunction", "tocsin@example.com", "ses:GetEmailIdentity", "AccessDeniedException"),
+    (ask_identity, "OperateFunction", "example.com", "ses:GetEmailIdentity", "AccessDeniedException"),
 ]
 
 
@@ -237,6 +254,9 @@ FORBIDDEN: list[tuple[Call, str, Any, str]] = [
     (mail, "DispatchFunction", {"ConfigurationSetName": "another"}, "configuration-set/another"),
     (mail, "IntakeFunction", {}, "ses:SendEmail"),
     (push, "DispatchFunction", f"{APNS}-of-another", "SNS:Publish"),
+    (receive, "OperateFunction", "WorkDeadLetterQueue", "no identity-based policy allows the sqs:receivemessage action"),
+    (ask_account, "IntakeFunction", None, "ses:GetAccount"),
+    (ask_identity, "OperateFunction", "ceo@example.com", "ses:GetEmailIdentity"),
 ]
 
 

@@ -39,6 +39,15 @@ def test_an_intent_to_a_user_reaches_every_channel_and_explains_itself(client: C
     assert found["timeline"][0]["what"] == "accepted"
 
 
+def test_the_stack_finds_aws_in_order_by_what_its_role_may_ask(client: Client) -> None:
+    found = client.call("GET", "/v1/diagnostics").body
+    states = {check["name"]: check["state"] for check in found["checks"]}
+
+    assert len(states) == 10
+    assert "unknown" not in states.values(), found
+    assert {states[name] for name in ("database", "migrations", "clock", "ses_account", "ses_identity")} == {"ok"}, found
+
+
 def test_a_repeated_request_is_answered_alike_and_sent_once(client: Client) -> None:
     address, key = f"{uuid4().hex}@example.com", uuid4().hex
     intent = {"type": "note", "audience": {"kind": "address", "email": address}, "payload": {"title": "Once"}}

@@ -83,6 +83,14 @@ class Stage:
         self.world.dispatch()
         return key
 
+    def delivered(self) -> dict[str, str]:
+        """Where the newest message is found that was sent."""
+        self.ended()
+        (route,) = self.world.rows(
+            "SELECT notification_id::text AS id, route_id FROM routes ORDER BY accepted_at DESC, notification_id DESC LIMIT 1"
+        )
+        return route
+
     def template(self) -> str:
         name = f"template-{uuid4()}"
         assert self.api.post("/v1/templates", TEMPLATE | {"name": name}).status == 201
@@ -178,6 +186,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     },
     "POST /v1/notifications/{id}/cancel": lambda stage: {"path": {"id": stage.sent()}},
     "GET /v1/notifications/{id}": lambda stage: {"path": {"id": stage.sent()}},
+    "GET /v1/notifications/{id}/routes/{route_id}/message": lambda stage: {"path": stage.delivered()},
+    "GET /v1/search": lambda stage: {"query": {"q": "alice"}},
     "GET /v1/events/{id}": lambda stage: {"path": {"id": str(happen(stage.world))}},
     "PATCH /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}, "body": {"read": True}},
     "DELETE /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}},
@@ -220,6 +230,7 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
     "DELETE /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
     "POST /v1/templates/{name}/preview": lambda stage: {"path": {"name": stage.template()}, "body": {"channel": "email"}},
+    "POST /v1/templates/preview": lambda stage: {"body": {one: TEMPLATE[one] for one in TEMPLATE if one != "name"}},
     "PUT /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}, "body": {}},
     "GET /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}},
     "DELETE /v1/notification-types/{name}": lambda stage: {"path": {"name": stage.kind()}},

@@ -138,7 +138,7 @@ def test_what_runs_on_schedule_is_recorded(world: World, run_as: Callable[[str],
     runs = {run.job: run for run in job_runs.latest(world.admin, ["sweep", "retention", "never"])}
 
     assert {job: run.outcome for job, run in runs.items()} == {"sweep": "complete", "retention": "complete"}
-    assert runs["sweep"].report == {"nudged": 0, "depth": 0}
+    assert runs["sweep"].report == {"nudged": 0, "depth": 0, "oldest_due_seconds": 0}
     assert runs["retention"].report["forgotten"]["records"] == 0
 
 

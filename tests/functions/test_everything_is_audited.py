@@ -7,7 +7,6 @@ import pytest
 from tests.functions.operations import EVERY, Stage
 from tests.world import TENANT
 from tocsin.access.user_tokens import Person
-from tocsin.foundation.ids import uuid7
 from tocsin.http.door import Endpoint
 from tocsin.people.issue_token import token_for
 
@@ -18,6 +17,7 @@ UNAUDITED = {
     "POST /v1/intents/wait": "the same",
     "POST /v1/events": "the event is its own evidence",
     "POST /v1/templates/{name}/preview": "shows what would be sent, and writes nothing",
+    "POST /v1/templates/preview": "shows what would be sent, and writes nothing",
     "PATCH /v1/inbox/{id}": "a person's own reading, which configures nothing and is nobody else's business",
     "DELETE /v1/inbox/{id}": "the same",
     "POST /v1/inbox/read-all": "the same",
@@ -37,7 +37,7 @@ def test_a_change_by_http_leaves_an_audit_row_or_is_in_the_register(stage: Stage
     ask = stage.ask(endpoint).with_headers(user_agent="a browser", tocsin_person="Zo%C3%AB%20Doe")
     mine = "SELECT count(*) FROM audit_logs WHERE tenant_id = %(tenant)s"  # what is done to another is in its log too
     before = stage.world.one(mine, tenant=TENANT)
-    last = uuid7()
+    known = [row["id"] for row in stage.world.rows("SELECT id FROM audit_logs")]
 
     assert ask.send(stage.api).status < 300
 
@@ -48,8 +48,9 @@ def test_a_change_by_http_leaves_an_audit_row_or_is_in_the_register(stage: Stage
         assert row["actor"].startswith(("key:", "link:")), row
         assert row["ip_address"] is not None
         assert row["changes"].keys() & {"old", "new"}, row
-    people = {row["person"] for row in stage.world.rows("SELECT person FROM audit_logs WHERE id > %(last)s", last=last)}
-    assert people <= {"Zoë Doe" if endpoint.scope else None}, "in every row of the call, in the log of another tenant too"
+    written = stage.world.rows("SELECT person FROM audit_logs WHERE id <> ALL(%(known)s::uuid[])", known=known)
+    named = {"Zoë Doe" if endpoint.scope else None} if rows else set()
+    assert {row["person"] for row in written} == named, "in every row of the call, in the log of another tenant too"
 
 
 @pytest.mark.parametrize("endpoint", PERSONAL, ids=lambda endpoint: endpoint.route)

@@ -125,10 +125,14 @@ def test_another_tenants_numbers_are_not_shown(counted: World, api: Api) -> None
 
     assert api.get("/v1/metrics", key=theirs).json["totals"]["total_sent"] == 0
     assert api.get("/v1/metrics/summary", key=theirs).json["statuses"] == {}
+    assert api.get("/v1/metrics/recent", key=theirs).json["by"] == []
+    assert sum(api.get("/v1/metrics/recent", key=theirs).json["accepted"]) == 0
     assert api.get("/v1/stuck-notifications", query="older_than=0", key=theirs).json["data"] == []
 
 
-@pytest.mark.parametrize("path", ["/v1/metrics", "/v1/metrics/summary", "/v1/stuck-notifications", "/v1/books"])
+@pytest.mark.parametrize(
+    "path", ["/v1/metrics", "/v1/metrics/summary", "/v1/metrics/recent", "/v1/stuck-notifications", "/v1/books"]
+)
 def test_only_operators_look(world: World, api: Api, path: str) -> None:
     assert api.get(path, key=world.add_key("send", "read", "manage")).status == 403
 
@@ -157,6 +161,69 @@ def test_the_summary_tells_the_statuses_and_how_each_provider_does(world: World,
 @pytest.mark.parametrize("query", ["window=59", "window=86401", "window=x", "window=-1", "window=%D9%A1%D9%A2%D9%A3"])
 def test_a_window_is_a_minute_to_a_day(query: str, api: Api) -> None:
     assert api.get("/v1/metrics/summary", query=query).status == 422
+
+
+def _told(series: list[int]) -> dict[int, int]:
+    """What is not zero, by how many minutes ago it was."""
+    return {len(series) - 1 - place: count for place, count in enumerate(series) if count}
+
+
+def test_the_last_minutes_are_told_one_by_one(world: World, api: Api, later: Later) -> None:
+    world.add_user()
+    world.add_user("unreachable", email=None)
+    second = world.one("SELECT extract(second FROM tocsin_now())::float8")
+    later(timedelta(seconds=70 - second))  # not at the end of a minute
+    world.accept()
+    world.dispatch()
+    later(timedelta(minutes=3))
+    for broken in (FailureClass.PERMANENT, FailureClass.TRANSIENT):
+        _fail(world, broken)
+    world.accept(audience={"kind": "users", "user_ids": ["unreachable"]})
+    world.accept(channels=["in_app"])
+    world.accept(mode="test")
+    world.dispatch()
+    later(timedelta(minutes=1))
+    world.accept()
+
+    answer = api.get("/v1/metrics/recent", query="minutes=5").json
+
+    minutes = [datetime.fromisoformat(one) for one in answer["minutes"]]
+    assert answer["from"] == answer["minutes"][0]
+    assert minutes == [minutes[0] + n * timedelta(minutes=1) for n in range(5)]
+    assert minutes[-1] <= datetime.fromisoformat(answer["to"]) < minutes[-1] + timedelta(minutes=1)
+    assert (answer["step_seconds"], answer["mode"]) == (60, "live")
+    told = {name: _told(answer[name]) for name in ("accepted", "published", "dead_lettered", "skipped")}
+    assert told == {"accepted": {4: 1, 1: 4, 0: 1}, "published": {4: 1, 1: 1}, "dead_lettered": {1: 1}, "skipped": {1: 1}}
+    by = {(one["channel"], one["provider"]): one for one in answer["by"]}
+    assert by.keys() == {("email", "ses"), ("in_app", "inbox")}
+    ways = {way: {name: _told(of[name]) for name in ("published", "failed_attempts", "dead_lettered")} for way, of in by.items()}
+    assert ways == {
+        ("email", "ses"): {"published": {4: 1}, "failed_attempts": {1: 2}, "dead_lettered": {1: 1}},
+        ("in_app", "inbox"): {"published": {1: 1}, "failed_attempts": {}, "dead_lettered": {}},
+    }
+
+
+def test_what_is_longer_ago_is_not_told_and_test_keys_have_charts_of_their_own(world: World, api: Api, later: Later) -> None:
+    world.add_user()
+    world.accept()
+    world.accept(mode="test")
+    world.dispatch()
+
+    test = api.get("/v1/metrics/recent", query="mode=test").json
+    later(timedelta(minutes=6))
+    short, long = (api.get("/v1/metrics/recent", query=f"minutes={minutes}").json for minutes in (5, 180))
+
+    assert len(test["minutes"]) == 60
+    assert (test["mode"], sum(test["accepted"]), [one["provider"] for one in test["by"]]) == ("test", 1, ["sandbox"])
+    assert (len(short["published"]), sum(short["published"]), short["by"]) == (5, 0, [])
+    assert (len(long["published"]), sum(long["published"])) == (180, 1)
+
+
+@pytest.mark.parametrize(
+    "query", ["minutes=4", "minutes=181", "minutes=x", "minutes=-5", "minutes=", "mode=both", "minutes=%D9%A6"]
+)
+def test_charts_are_of_five_minutes_to_three_hours(query: str, api: Api) -> None:
+    assert api.get("/v1/metrics/recent", query=query).status == 422
 
 
 def test_what_has_waited_for_an_hour_is_listed_with_what_it_waits_for(world: World, api: Api, later: Later) -> None:

@@ -4,6 +4,7 @@ import re
 import resource
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import pytest
 
@@ -272,6 +273,134 @@ def test_a_preview_is_of_one_channel(world: World, api: Api, channel: str, statu
     api.post("/v1/templates", EMAIL)
 
     assert api.post("/v1/templates/shipped/preview", {"channel": channel, "payload": {"order": 1}}).status == status
+
+
+DRAFT = {"channel": "email", "subject": "Order {{ order }}", "body": "<p>{{ order }} is on its way.</p>"}
+
+
+def test_a_draft_is_shown_without_being_saved(world: World, api: Api) -> None:
+    answer = api.post("/v1/templates/preview", DRAFT | {"locale": "pt", "variables": ["order"], "payload": {"order": "A-17"}})
+
+    assert (answer.status, answer.json) == (
+        200,
+        {
+            "subject": "Order A-17",
+            "html": "<p>A-17 is on its way.</p>",
+            "text": "A-17 is on its way.",
+            "template": None,
+            "payload": {"order": "A-17"},
+        },
+    )
+    assert [world.count(table) for table in ("templates", "records", "audit_logs")] == [0, 0, 0]
+
+
+def test_a_draft_of_an_sms_counts_its_parts(world: World, api: Api) -> None:
+    shown = api.post("/v1/templates/preview", {"channel": "sms", "body": "Order {{ order }}", "payload": {"order": 7}}).json
+
+    assert (shown["text"], shown["sms"]) == ("Order 7", {"encoding": "GSM-7", "units": 7, "parts": 1})
+
+
+@pytest.mark.parametrize("name", [name for name in WRONG if "name" not in WRONG[name][0]])
+def test_a_drafts_faults_are_those_of_a_template(world: World, api: Api, name: str) -> None:
+    changes, pointer = WRONG[name]
+
+    draft = api.post("/v1/templates/preview", DRAFT | changes)
+    saved = api.post("/v1/templates", EMAIL | changes)
+
+    assert (draft.status, pointer in [error["pointer"] for error in draft.json["errors"]]) == (422, True), draft.text
+    assert [draft.json[one] for one in ("type", "detail", "errors")] == [saved.json[one] for one in ("type", "detail", "errors")]
+
+
+def test_a_draft_without_what_it_declares_and_one_that_cannot_be_rendered_say_so(world: World, api: Api) -> None:
+    lacking = api.post("/v1/templates/preview", DRAFT | {"variables": ["order"]})
+    empty = api.post("/v1/templates/preview", {"channel": "sms", "body": "{{ order }}"})
+
+    assert (lacking.json["type"], lacking.json["errors"][0]["pointer"]) == ("missing-variables", "/payload/order")
+    assert (empty.status, "the body is empty" in empty.json["detail"]) == (422, True)
+
+
+@pytest.mark.parametrize("path", ["/v1/templates/preview", "/v1/templates/shipped/preview"])
+def test_a_preview_takes_the_payload_of_a_notification_without_its_secrets(world: World, api: Api, path: str) -> None:
+    world.add_user()
+    words = {"subject": "Order {{ order }}", "body": '<a href="{{ url }}">{{ otp }}</a>'}
+    api.post("/v1/templates", EMAIL | words)
+    payload = {"title": "T", "order": "A-17", "otp": 482913, "url": "https://shop.example/o?token=hush"}
+    sent = api.send({"type": "t", "audience": {"kind": "users", "user_ids": ["alice"]}, "payload": payload}).json
+    body = {"channel": "email", "notification_id": sent["notification_id"]} | (words if path.endswith("s/preview") else {})
+
+    answer = api.post(path, body)
+
+    masked = payload | {"otp": "•••", "url": "https://shop.example/o?token=•••"}
+    assert (answer.status, answer.json["payload"]) == (200, masked), answer.text
+    assert answer.json["subject"] == "Order A-17"
+    assert answer.json["html"] == '<a href="https://shop.example/o?token=•••">•••</a>'
+    assert "482913" not in answer.text
+    assert "hush" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/v1/templates/preview", "/v1/templates/shipped/preview"])
+def test_whose_key_may_not_read_notifications_gets_no_payload_of_one(world: World, api: Api, path: str) -> None:
+    world.add_user()
+    api.post("/v1/templates", EMAIL)
+    known = api.send().json["notification_id"]
+    words = DRAFT if path.endswith("s/preview") else {"channel": "email"}
+
+    answers = [api.post(path, words | {"notification_id": one}, key=world.add_key("manage")) for one in (known, str(uuid4()))]
+
+    assert [(answer.status, answer.json["type"]) for answer in answers] == [(403, "forbidden")] * 2
+    assert ["`read`" in answer.json["detail"] for answer in answers] == [True, True]
+    assert api.post(path, words | {"payload": {"order": 1}}, key=world.add_key("manage")).status == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/templates/preview", "/v1/templates/shipped/preview"])
+def test_a_preview_has_one_payload_of_a_notification_that_is_the_tenants(world: World, api: Api, path: str) -> None:
+    world.add_user()
+    api.post("/v1/templates", EMAIL)
+    theirs = world.add_tenant()
+    world.accept(tenant=theirs, audience={"kind": "address", "email": "bob@example.com"})
+    words = DRAFT if path.endswith("s/preview") else {"channel": "email"}
+
+    twice = api.post(path, words | {"notification_id": api.send().json["notification_id"], "payload": {}})
+    unknown = api.post(path, words | {"notification_id": str(uuid4())})
+    others = api.post(path, words | {"notification_id": str(world.one("SELECT notification_id FROM records LIMIT 1"))})
+
+    assert (twice.status, twice.json["errors"][0]["pointer"]) == (422, "/notification_id")
+    assert (unknown.status, others.status) == (404, 404)
+    assert "notification" in unknown.json["detail"]
+
+
+def test_a_preview_of_a_version_is_of_that_one_active_or_not(world: World, api: Api) -> None:
+    for n in (1, 2, 3):
+        api.post("/v1/templates", SMS | {"body": f"version {n}"})
+    api.post("/v1/templates", SMS | {"locale": "pt", "body": "versão 1"})
+    api.delete("/v1/templates/shipped")
+
+    shown = {
+        (version, locale): api.post(
+            "/v1/templates/shipped/preview", {"channel": "sms", "version": version, "locale": locale}
+        ).json.get("text")
+        for version in (1, 2, 3, 4)
+        for locale in ("default", "pt-BR")
+    }
+
+    assert shown == {
+        (1, "default"): "version 1",
+        (1, "pt-BR"): "versão 1",
+        (2, "default"): "version 2",
+        (2, "pt-BR"): "version 2",
+        (3, "default"): "version 3",
+        (3, "pt-BR"): "version 3",
+        (4, "default"): None,
+        (4, "pt-BR"): None,
+    }
+
+
+@pytest.mark.parametrize(("version", "status"), [(2, 404), (0, 422), ("1", 422), (1.5, 422), (True, 422), (2**40, 422)])
+def test_a_version_that_there_is_not_is_not_found(world: World, api: Api, version: Any, status: int) -> None:
+    api.post("/v1/templates", SMS)
+
+    assert api.post("/v1/templates/shipped/preview", {"channel": "sms", "version": version}).status == status
+    assert api.post("/v1/templates/shipped/preview", {"channel": "email", "version": 1}).status == 404
 
 
 def test_over_http_a_missing_variable_and_an_unknown_template_are_told_apart_alone_and_in_a_batch(world: World, api: Api) -> None:

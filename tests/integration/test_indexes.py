@@ -3,7 +3,7 @@
 A reader is a scenario, played through the real use cases; the plans that really ran name the indexes they read."""
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +13,13 @@ from psycopg import Connection
 from tests import events
 from tests.integration.forgetting import RULES_OF_ALL
 from tests.letters import LONG_HISTORY
+from tests.lookups import crowd
 from tests.plans import indexes_in, telling
 from tests.ses_events import heard
 from tests.triggers import add_trigger, keep
 from tests.world import TENANT, World
 from tocsin.access.audit import Actor
+from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.outbox.sweep import sweep
@@ -40,6 +42,7 @@ from tocsin.store import (
     provider_events,
     records,
     reply_inboxes,
+    routes,
     suppressions,
     templates,
     triggers,
@@ -53,6 +56,7 @@ from tocsin.store.notifications import View
 from tocsin.triggers import register
 from tocsin.upkeep.balance import balance
 from tocsin.upkeep.delete_tenants import delete_tenants
+from tocsin.upkeep.recent_metrics import recent
 from tocsin.upkeep.retain import retain
 from tocsin.upkeep.roll_up import roll_up
 
@@ -88,6 +92,16 @@ def _look_somebody_up(world: World, conn: Connection[Any]) -> None:
     )
     world.admin.execute("ANALYZE users")
     users.search(conn, TENANT, "u2999", limit=10, before=None)
+
+
+def _search(world: World, conn: Connection[Any]) -> None:
+    world.add_tenant()
+    crowd(world, 3_000)
+    conn.execute("RESET enable_sort")
+    records.find_by_key(conn, TENANT, "k", limit=10)
+    routes.find_by_message_id(conn, TENANT, ["m", "n"], limit=10)
+    records.find_newest_to_email(conn, TENANT, "a@example.com", limit=10)
+    records.find_newest_to_phone(conn, TENANT, "+491", limit=10)
 
 
 def _erase_somebody(world: World, conn: Connection[Any]) -> None:
@@ -225,6 +239,11 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         lambda world, conn: roll_up(conn, has_time=lambda: True),
         {"dead_letters_created_idx", "metrics_pending_idx", "routes_time_idx"},
     ),
+    "the charts of what happens now": (
+        "tocsin_app",
+        lambda world, conn: recent(conn, TENANT, minutes=60, mode="live"),
+        {"attempts_time_idx"},
+    ),
     "the books": (
         "tocsin_retention",
         lambda world, conn: balance(conn, has_time=lambda: True),
@@ -272,7 +291,12 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
             "users_username_search_idx",
         },
     ),
-    "erasing a person": ("tocsin_app", _erase_somebody, {"records_email_idx", "records_phone_idx"}),
+    "searching": (
+        "tocsin_app",
+        _search,
+        {"records_key_idx", "records_to_email_idx", "records_to_phone_idx", "routes_message_idx"},
+    ),
+    "erasing a person": ("tocsin_app", _erase_somebody, {"records_to_email_idx", "records_to_phone_idx"}),
     "erasing and deleting, later": (
         "tocsin_retention",
         _delete_a_tenant,
@@ -404,7 +428,7 @@ def test_every_index_that_keeps_no_key_is_in_the_register_and_nothing_else_is(wo
     )
 
     read = [index for _, _, indexes in READERS.values() for index in indexes]
-    assert sorted(row["name"] for row in rows) == sorted([*read, *FOREIGN_KEYS])
+    assert sorted(row["name"] for row in rows) == sorted({*read, *FOREIGN_KEYS})
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -437,10 +461,19 @@ def test_every_foreign_key_has_an_index_that_serves_it(world: World) -> None:
 
 
 def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -> None:
-    """No tree, that is: the summary of their times (BRIN) has its bounds widened, which Postgres allows to a HOT update."""
+    """No tree, that is: summaries (BRIN) have their bounds widened and their filters filled, which a HOT update may do.
+    The route is settled in a stretch that has its summary: the worst there is."""
     world.add_user()
     world.accept()
-    world.admin.execute("SELECT brin_summarize_new_values('routes_time_idx')")
+    world.email.answers.append(Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "not now"))
+    world.dispatch()
+    assert world.route()["status"] == "failed"
+    world.pass_time(timedelta(hours=1))
+    for row in world.rows(
+        """SELECT indexrelid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
+           WHERE indrelid = 'routes'::regclass AND amname = 'brin'"""
+    ):
+        world.admin.execute("SELECT brin_summarize_new_values(%s)", [row["indexrelid"]])
     world.admin.execute("SELECT pg_stat_reset_single_table_counters('routes'::regclass)")
 
     world.dispatch()
@@ -448,6 +481,19 @@ def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -
     assert world.route()["status"] == "published"
     world.worker.execute("SELECT pg_stat_force_next_flush()")
     (row,) = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'routes'")
+    assert 0 < row["n_tup_upd"] == row["n_tup_hot_upd"]
+
+
+def test_finishing_a_try_writes_to_no_index_of_attempts(world: World) -> None:
+    world.add_user()
+    world.accept()
+    world.admin.execute("SELECT pg_stat_reset_single_table_counters('attempts'::regclass)")
+
+    world.dispatch()
+
+    assert [row["outcome"] for row in world.attempts()] == ["accepted"]
+    world.worker.execute("SELECT pg_stat_force_next_flush()")
+    (row,) = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'attempts'")
     assert 0 < row["n_tup_upd"] == row["n_tup_hot_upd"]
 
 

@@ -11,6 +11,7 @@ A, B, C = (f"00000000-0000-7000-8000-00000000000{n}" for n in "abc")
 
 TABLES: dict[str, dict[str, Any]] = {
     "tenants": {"id": A, "name": "t"},
+    "audit_logs": {"id": A, "tenant_id": TENANT, "actor": "key:x", "action": "a", "resource_type": "t", "resource_id": "r"},
     "users": {"id": A, "tenant_id": TENANT, "external_id": "x"},
     "devices": {"id": A, "tenant_id": TENANT, "user_id": B, "platform": "fcm", "token": "t"},
     "api_keys": {
@@ -120,6 +121,8 @@ CHECKS = [
     ("routes", {"status": "skipped", "skipped_at": "2026-01-01Z"}),
     ("routes", {"status": "cancelled", "reason": "x"}),
     ("routes", {"status": "published", "published_at": "2026-01-01Z", "next_attempt_at": "2026-01-01Z"}),
+    ("audit_logs", {"person": ""}),
+    ("audit_logs", {"person": "x" * 101}),
     ("attempts", {"outcome": "lost"}),
     ("dead_letters", {"resolution": "forgotten", "resolved_at": "2026-01-01Z"}),
     ("dead_letters", {"resolution": "ignored"}),

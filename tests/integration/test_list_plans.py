@@ -15,6 +15,7 @@ from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.store import (
     api_keys,
+    audit_logs,
     devices,
     kv_entries,
     preferences,
@@ -41,6 +42,8 @@ ROWS = {
         SELECT id, tenant, 'email', n || '@x.example', sha256(n::text::bytea), '', 'manual', at""",
     "api_keys": """INSERT INTO api_keys (id, tenant_id, producer, name, mode, key_prefix, key_hash, scopes, created_at)
         SELECT id, tenant, 'p', 'n', 'live', 'x', sha256(n::text::bytea), '{send}', at""",
+    "audit_logs": """INSERT INTO audit_logs (id, tenant_id, seq, actor, person, action, resource_type, resource_id, created_at)
+        SELECT id, tenant, n, 'key:x', CASE WHEN n % 3 = 0 THEN 'p' || n % 1000 END, 'update', 'thing', n, at""",
     "devices": "INSERT INTO devices (id, tenant_id, user_id, platform, token) SELECT id, tenant, person, 'fcm', 't' || n",
     "watches": "INSERT INTO watches (tenant_id, user_id, scope, level) SELECT tenant, person, 's' || n, 'all'",
     "preferences": """INSERT INTO preferences (id, tenant_id, user_id, channel, notification_type)
@@ -58,6 +61,7 @@ NUMBERED = """
                lpad(to_hex(CASE WHEN n %% 100 = 1 THEN 1 ELSE n END), 32, '0')::uuid, %(now)s - n * interval '1 minute'
     ) AS row (id, tenant, person, at)
 """
+UNFILTERED = dict.fromkeys(("actor", "user_id", "person", "action", "resource_type", "resource_id", "since", "until"))
 ANY = {"status": None, "event_type": None, "notification_id": None}
 List = Callable[[Connection[Any]], object]
 LISTS: dict[str, List] = {
@@ -66,6 +70,7 @@ LISTS: dict[str, List] = {
     "templates": lambda conn: templates.list_page(conn, TENANT, name=None, limit=PAGE, after=None),
     "templates, from the middle": lambda conn: templates.list_page(conn, TENANT, name=None, limit=PAGE, after=BACK),
     "templates, of a name": lambda conn: templates.list_page(conn, TENANT, name="n7", limit=PAGE, after=None),
+    "templates, of a version": lambda conn: templates.find_version(conn, TENANT, "n7", channel="sms", version=1),
     "suppressions": lambda conn: suppressions.list_page(conn, TENANT, channel=None, address=None, limit=PAGE, after=None),
     "suppressions, from the middle": lambda conn: suppressions.list_page(
         conn, TENANT, channel=None, address=None, limit=PAGE, after=BACK
@@ -75,6 +80,14 @@ LISTS: dict[str, List] = {
     ),
     "api keys": lambda conn: api_keys.list_page(conn, TENANT, limit=PAGE, after=None),
     "api keys, from the middle": lambda conn: api_keys.list_page(conn, TENANT, limit=PAGE, after=BACK),
+    "the audit log": lambda conn: audit_logs.list_page(conn, TENANT, filters=UNFILTERED, limit=PAGE, after=None),
+    "the audit log, from the middle": lambda conn: audit_logs.list_page(conn, TENANT, filters=UNFILTERED, limit=PAGE, after=BACK),
+    "the audit log, of a person": lambda conn: audit_logs.list_page(
+        conn, TENANT, filters=UNFILTERED | {"person": "p777"}, limit=PAGE, after=None
+    ),
+    "the audit log, of nobody": lambda conn: audit_logs.list_page(
+        conn, TENANT, filters=UNFILTERED | {"person": "nobody"}, limit=PAGE, after=BACK
+    ),
     "devices": lambda conn: devices.list_of(conn, TENANT, UUID(int=5)),
     "watches": lambda conn: watches.list_page(conn, TENANT, ALICE, limit=PAGE, after=None),
     "watches, from the middle": lambda conn: watches.list_page(conn, TENANT, ALICE, limit=PAGE, after="s2"),
@@ -93,7 +106,7 @@ LISTS: dict[str, List] = {
     ),
 }
 # Planned with its values each time: which filters there are decides what is read.
-FILTERED = {"api keys", "api keys, from the middle"}
+FILTERED = {name for name in LISTS if name.startswith(("api keys", "the audit log"))}
 
 
 @pytest.fixture

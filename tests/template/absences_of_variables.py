@@ -25,9 +25,8 @@ def faults() -> Iterator[Fault]:
             elif key in read:
                 yield fault(variables.functions_are_given_what_their_code_reads, _of(function, key))
             if key.endswith("_QUEUE_URL"):
-                yield fault(
-                    variables.variables_name_the_resource_that_they_are_called_after, _of(function, key), {"Ref": "IntakeQueue"}
-                )
+                other = {"Ref": "IntakeQueue" if key != "INTAKE_QUEUE_URL" else "PlanQueue"}
+                yield fault(variables.variables_name_the_resource_that_they_are_called_after, _of(function, key), other)
             if key in variables.NAMES:
                 other = {"Ref": "AlarmTopic"} if key != "DATA_KEY_ARN" else {"Ref": "DataKey"}
                 yield fault(variables.variables_name_the_resource_that_they_are_called_after, _of(function, key), other)

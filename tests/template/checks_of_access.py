@@ -14,6 +14,7 @@ WIDE_ACTIONS = {
 }
 WIDE_RESOURCES = {
     ("SweepFunctionRole", "Quota"): "what the account may send has no ARN",
+    ("OperateFunctionRole", "Account"): "how the account stands has no ARN",
     ("DispatchRole", "TextMessages"): "a phone number has no ARN; whatever has one is excluded",
 }
 WIDE_PRINCIPALS = {

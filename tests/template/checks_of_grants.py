@@ -8,6 +8,7 @@ from tests.template.doors import folders
 from tests.template.policies import Grant, arn, grants_of, statements_of
 from tests.template.reading import Template, listed, named, of_type
 from tests.template.wiring import function_of
+from tocsin.foundation.settings import QUEUES
 
 FUNCTION, ROLE = "AWS::Lambda::Function", "AWS::IAM::Role"
 Variables = dict[str, Any]
@@ -87,7 +88,14 @@ def variables_of(function: dict[str, Any]) -> Variables:
 
 
 def _to_send(template: Template, variables: Variables) -> set[Grant]:
-    return {Grant("sqs:SendMessage", str(named(value))) for name, value in variables.items() if name.endswith("_QUEUE_URL")}
+    """On the work queues. Of the others a function may know only how deep they are."""
+    work = {f"{queue.upper()}_QUEUE_URL" for queue in QUEUES}
+    return {Grant("sqs:SendMessage", str(named(value))) for name, value in variables.items() if name in work}
+
+
+def _to_ask_how_deep(template: Template, variables: Variables) -> set[Grant]:
+    queues = [named(value) for name, value in variables.items() if name.endswith("_QUEUE_URL")]
+    return {Grant("sqs:GetQueueAttributes", str(queue)) for queue in queues}
 
 
 def _to_read_secrets(template: Template, variables: Variables) -> set[Grant]:
@@ -151,16 +159,24 @@ def _to_ask_for_the_quota(template: Template, variables: Variables) -> set[Grant
     return {Grant("ses:GetAccount", "*")}
 
 
+def _to_ask_for_the_sender(template: Template, variables: Variables) -> set[Grant]:
+    """The sender's address and its domain, whichever was verified, and nobody else's."""
+    place, sender = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity", str(variables["EMAIL_FROM"])
+    return {Grant("ses:GetEmailIdentity", f"{place}/{each}") for each in (sender, sender.rpartition("@")[2])}
+
+
 # What each call takes of IAM.
 NEEDS: dict[Call, Needs] = {
     Call("sqs", "send_message"): _to_send,
     Call("sqs", "send_message_batch"): _to_send,
+    Call("sqs", "get_queue_attributes"): _to_ask_how_deep,
     Call("secretsmanager", "get_secret_value"): _to_read_secrets,
     Call("secretsmanager", "put_secret_value"): _to_write_the_first_key,
     Call("kms", "encrypt"): _to_seal,
     Call("kms", "decrypt"): _to_open,
     Call("sesv2", "send_email"): _to_email,
     Call("sesv2", "get_account"): _to_ask_for_the_quota,
+    Call("sesv2", "get_email_identity"): _to_ask_for_the_sender,
     Call("sns", "publish"): _to_publish,
     Call("sns", "create_platform_endpoint"): _to_make_endpoints,
     Call("lambda", "invoke"): _to_invoke,

@@ -5,6 +5,7 @@ from math import inf
 from typing import Any
 
 from tests.template.reading import Template, listed, named, of_type
+from tocsin.foundation.settings import QUEUES
 
 QUEUE = "AWS::SQS::Queue"
 TWO_DAYS, TWO_WEEKS = 172_800, 1_209_600
@@ -207,7 +208,9 @@ def _variables(function: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nudged(function: dict[str, Any]) -> set[str | None]:
-    return {named(value) for name, value in _variables(function).items() if name.endswith("_QUEUE_URL")}
+    """Of other queues a function knows only to ask how deep they are."""
+    work = {f"{queue.upper()}_QUEUE_URL" for queue in QUEUES}
+    return {named(value) for name, value in _variables(function).items() if name in work}
 
 
 def _queue(template: Template, name: str) -> dict[str, Any]:

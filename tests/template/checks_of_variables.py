@@ -12,7 +12,7 @@ from tests.template.policies import arn
 from tests.template.reading import Template, named, of_type
 from tests.unit.settings_read import OF_LIBRARIES, read_by
 from tests.unit.source import modules
-from tocsin.foundation.settings import QUEUES, Settings
+from tocsin.foundation.settings import Settings
 
 FUNCTION = "AWS::Lambda::Function"
 ABSENT_IN_THE_CLOUD = {
@@ -100,7 +100,8 @@ def variables_say_the_same_to_everybody(template: Template) -> list[str]:
 
 def variables_name_the_resource_that_they_are_called_after(template: Template) -> list[str]:
     """A nudge on the wrong queue reaches nobody, and a token that is signed with the wrong secret opens nothing."""
-    queues = {f"{queue.upper()}_QUEUE_URL": {"Ref": f"{queue.capitalize()}Queue"} for queue in QUEUES}
+    urls = [name for name in Settings.model_fields if name.endswith("_queue_url")]
+    queues = {url.upper(): {"Ref": "".join(part.capitalize() for part in url.split("_")[:-1])} for url in urls}
     violations = []
     for name, variables in _variables(template).items():
         wrong = [key for key, value in variables.items() if key in queues and value != queues[key]]

@@ -57,6 +57,8 @@ def arn(template: Template, value: Any) -> str:
             return arn(template, {"Fn::GetAtt": [whole[1], "Arn"]} if whole[2] else {"Ref": whole[1]}) if whole else text
         case {"Fn::Join": [glue, {"Fn::Split": [cut, str(text)]}]}:
             return str(glue).join(text.split(cut))
+        case {"Fn::Select": [place, {"Fn::Split": [cut, str(text)]}]}:
+            return text.split(cut)[int(place)]
         case _:
             return json.dumps(value)
 

@@ -8,10 +8,12 @@ from botocore import xform_name
 
 from tests.template.aws_calls import Call, called_by, calls_among, not_followed
 from tests.template.checks_of_grants import ARCHIVED, NEEDS, NEVER_CALLED
+from tests.template.checks_of_timing import BRIEF
 from tests.template.doors import folders
 from tests.unit.reach import reached_from
 from tests.unit.source import Module, modules
 from tocsin.foundation import aws
+from tocsin.upkeep import ask_aws
 
 ALL = {call for folder in folders().values() for call in called_by(folder)}
 PLANTED = "functions/planted/app.py"
@@ -80,6 +82,12 @@ def test_every_call_is_one_that_the_service_has(service: str) -> None:
 def test_what_is_said_never_to_be_called_is_reached_by_the_code() -> None:
     """Else the exception would hide a fault of tomorrow."""
     assert [(name, call) for name, call in NEVER_CALLED if call not in called_by(folders()[name])] == []
+
+
+def test_what_is_said_to_be_brief_is_called_there_and_would_else_take_long() -> None:
+    """Else the exception would hide a fault of tomorrow."""
+    assert [(name, call) for name, call in BRIEF if call not in called_by(folders()[name])] == []
+    assert all(sum(aws._LIMITS[call.service]) > seconds > sum(ask_aws.LIMITS) for (_, call), seconds in BRIEF.items())
 
 
 def test_archived_objects_have_the_keys_that_may_be_written() -> None:

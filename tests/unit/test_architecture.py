@@ -15,6 +15,7 @@ STORE_WITHOUT_A_TABLE = {
     "clock": "the time is nobody's row",
     "migrations": "reads the table that the migration tool makes for itself",
     "rows": "what statements take and give",
+    "server": "its counters and settings are nobody's row",
 }
 
 

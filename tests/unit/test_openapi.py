@@ -18,6 +18,7 @@ from tocsin.api import (
     books,
     dead_letters,
     devices,
+    diagnostics,
     email_log,
     erasures,
     event_routing,
@@ -29,12 +30,14 @@ from tocsin.api import (
     lanes,
     malformed_intents,
     me,
+    messages,
     metrics,
     notification_types,
     notifications,
     preferences,
     providers,
     retention,
+    search,
     status,
     stuck_notifications,
     suppressions,
@@ -96,18 +99,19 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
-        *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(intents, wait, events, notifications, messages, search),
+        *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe, about),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(metrics, stuck_notifications, books),
         retention,
-        *(status, lanes, system_events, malformed_intents),
+        *(status, diagnostics, lanes, system_events, malformed_intents),
         *(dead_letters, jobs, email_log),
         *(audit_log, me),
         *(tenants, erasures),
     )
     listed = [endpoint for module in modules for endpoint in module.ENDPOINTS]
-    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path())]
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *assets.serve_console(Path())]
 
     assert {endpoint.route for endpoint in [*listed, *others]} == SERVED
 
@@ -177,7 +181,7 @@ def test_what_is_a_persons_says_how_a_server_names_them(document: dict[str, Any]
     assert (endpoint.scope, " /v1/inbox" in endpoint.route) == ("inbox", True)
 
 
-def test_only_the_service_itself_the_bell_and_unsubscribing_are_open_to_everyone() -> None:
+def test_only_the_service_itself_the_bell_the_console_and_unsubscribing_are_open_to_everyone() -> None:
     assert {one.route for one in EVERY if one.scope is None} == {
         "GET /health",
         "GET /ready",
@@ -185,6 +189,9 @@ def test_only_the_service_itself_the_bell_and_unsubscribing_are_open_to_everyone
         "GET /u/{token}",
         "POST /u/{token}",
         "GET /inbox/{asset}",
+        "GET /console",
+        "GET /console/{asset}",
+        "GET /console/{version}/{asset}",
     }
 
 

@@ -7,7 +7,7 @@ import { Icon } from "./icons.js";
 import { useLoaded } from "./poll.js";
 import { href } from "./router.js";
 import { can } from "./session.js";
-import { Action, Ago, Badge, Card, Empty, Loaded, Notice, PageHead, Progress, Table } from "./ui.js";
+import { Action, Ago, Badge, Card, Empty, For, Loaded, Notice, PageHead, Progress, Table } from "./ui.js";
 import { html, useEffect, useMemo, useRef, useState } from "./view.js";
 
 const MOST_SAMPLES = 720; // an hour of one every five seconds
@@ -48,7 +48,7 @@ function Verdict({ facts, refresh }) {
   }
   const oldest = problems.map((one) => one.since).filter(Boolean).sort()[0];
   return html`<div class="verdict bad" role="status"><${Icon} name="alert" /><div>
-      <strong>${many(problems.length, "thing needs you", "things need you")}.</strong>${oldest && html`The first since <${Ago} at=${oldest} />.`}</div></div>
+      <strong>${many(problems.length, "thing needs you", "things need you")}.</strong>${oldest && html`The first for <${For} at=${oldest} />.`}</div></div>
     <ul class="problems" aria-label="What is wrong">${problems.map((problem) => html`<${Problem} key=${problem.what} problem=${problem} facts=${facts} refresh=${refresh} />`)}</ul>`;
 }
 
@@ -56,8 +56,30 @@ const MILD = ["unknown_attempts", "malformed_intents"];
 
 function Problem({ problem, facts, refresh }) {
   return html`<li class=${`problem${MILD.includes(problem.kind) ? " warn" : ""}`}><div class="grow">
-    <strong>${problem.what}</strong> ${problem.since && html`<span class="mute">since <${Ago} at=${problem.since} /></span>`}
-    <p>${problem.do}</p></div><div class="actions"><${Remedy} problem=${problem} facts=${facts} refresh=${refresh} /></div></li>`;
+    <strong>${problem.what}</strong> ${problem.since && html`<span class="mute nowrap">for <${For} at=${problem.since} /></span>`}
+    <p>${adviceOn(problem, facts)}</p></div><div class="actions"><${Remedy} problem=${problem} facts=${facts} refresh=${refresh} /></div></li>`;
+}
+
+/** What to do, for somebody with buttons; the API's own sentence names the calls. */
+function adviceOn({ kind, about, do: calls }, facts) {
+  switch (kind) {
+    case "lane": {
+      const lane = facts.lanes.find((one) => one.id === about.lane);
+      return html`Remove the cause${lane ? ` (${lane.reason})` : ""}, then open the lane. ${lane?.resume_at && html`It is tried again by itself <${Ago} at=${lane.resume_at} />.`}`;
+    }
+    case "dead_letters":
+      return "See why they died, remove the cause, then replay the group; or lay each aside.";
+    case "webhook":
+      return "Mend the endpoint, then resume the hook and redeliver what it missed.";
+    case "malformed_intents":
+      return "Repair and accept each, or put it aside.";
+    case "system_events":
+      return "Read what happened; resolve it when its cause is gone.";
+    case "unknown_attempts":
+      return "Wait: the provider's own event decides, or the type's policy after 15 minutes.";
+    default:
+      return calls;
+  }
 }
 
 /** Each kind of trouble has its button. */
@@ -173,8 +195,7 @@ function Providers({ recent, lanes }) {
 }
 
 function Lane({ lane }) {
-  return html`<div class="row"><div class="grow"><code>${lane.id}</code> <${Badge} status=${lane.state} /> <span class="mute">${lane.reason}; since <${Ago} at=${lane.since} />;
-    ${many(lane.waiting.count, "message waits", "messages wait")}${lane.resume_at ? html`, tried again <${Ago} at=${lane.resume_at} />` : ""}</span></div>
+  return html`<div class="row"><div class="grow"><code>${lane.id}</code> <${Badge} status=${lane.state} /> <span class="mute">${lane.reason}; for <${For} at=${lane.since} />; ${many(lane.waiting.count, "message waits", "messages wait")}${lane.resume_at ? html`, tried again <${Ago} at=${lane.resume_at} />` : ""}</span></div>
     <${Action} small icon="play" run=${() => openLane(lane.id, lane.waiting.count)}>Open<//></div>`;
 }
 

@@ -18,6 +18,12 @@ export function Ago({ at, none = "–" }) {
   return html`<time datetime=${at} title=${`${localTime(at)} · ${utcTime(at)}`}>${ago(at, now)}</time>`;
 }
 
+/** How long already. */
+export function For({ at }) {
+  const now = useNow();
+  return html`<time datetime=${at} title=${`since ${localTime(at)} · ${utcTime(at)}`}>${span((now - new Date(at).getTime()) / 1000)}</time>`;
+}
+
 export function Badge({ status, tone = toneOf(status), children }) {
   return html`<span class=${`badge ${tone}`}>${children ?? words(status).toLowerCase()}</span>`;
 }
@@ -300,8 +306,8 @@ function Asked({ plan, says, run, verb = "Do it", tone = "danger", typed, reason
   };
   return html`<form onSubmit=${go}>
     ${planned === null && !error ? html`<${Sketch} />` : html`<div class="asked">${planned}</div>`}
-    ${reason && html`<${TextField} label=${reason === true ? "Reason (kept in the audit log)" : reason} value=${why} set=${setWhy} maxlength="500" />`}
-    ${typed && html`<${TextField} label=${html`Type <code>${typed}</code> to go on`} value=${word} set=${setWord} autocomplete="off" />`}
+    ${reason && html`<${TextField} label=${reason === true ? "Reason (kept in the audit log)" : reason} value=${why} set=${setWhy} maxlength="500" autofocus />`}
+    ${typed && html`<${TextField} label=${html`Type <code>${typed}</code> to go on`} value=${word} set=${setWord} autocomplete="off" autofocus=${!reason} />`}
     ${error && html`<${Trouble} error=${error} />`}
     <div class="dialog-actions"><button type="button" class="button" onClick=${() => close()}>Cancel</button>
       <button type="submit" class=${`button ${tone}`} disabled=${!may} aria-busy=${isBusy}>${verb}</button></div></form>`;

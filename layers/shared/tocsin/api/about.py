@@ -76,6 +76,7 @@ def every_endpoint() -> list[Endpoint]:
         books,
         dead_letters,
         devices,
+        diagnostics,
         email_log,
         erasures,
         event_routing,
@@ -87,12 +88,14 @@ def every_endpoint() -> list[Endpoint]:
         lanes,
         malformed_intents,
         me,
+        messages,
         metrics,
         notification_types,
         notifications,
         preferences,
         providers,
         retention,
+        search,
         status,
         stuck_notifications,
         suppressions,
@@ -112,17 +115,18 @@ def every_endpoint() -> list[Endpoint]:
     from tocsin.http import assets  # noqa: PLC0415
 
     modules = (
-        *(intents, wait, events, notifications, inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
+        *(intents, wait, events, notifications, messages, search),
+        *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(tenants, erasures),
         *(dead_letters, jobs, email_log),
         *(metrics, stuck_notifications, books),
         retention,
-        *(status, lanes, system_events, malformed_intents),
+        *(status, diagnostics, lanes, system_events, malformed_intents),
         *(audit_log, me),
     )
-    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *ENDPOINTS]
+    others = [*inbox.LIVE_ENDPOINTS, *assets.serve(Path()), *assets.serve_console(Path()), *ENDPOINTS]
     return [endpoint for module in modules for endpoint in module.ENDPOINTS] + others
 
 

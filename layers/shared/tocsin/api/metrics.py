@@ -1,4 +1,4 @@
-"""Metrics: how much was sent, failed and waits, by hour and day; and how it stands just now."""
+"""Metrics: how much was sent, failed and waits, by hour and day; how it stands just now, and what happens minute by minute."""
 
 import re
 from collections import Counter
@@ -10,6 +10,7 @@ from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.store import clock, job_runs, metrics, outbox, routes
 from tocsin.store.metrics import Counted
+from tocsin.upkeep.recent_metrics import STEP, recent
 
 _CHANNELS = ("email", "sms", "push", "in_app")
 _MODES = ("live", "test")
@@ -17,6 +18,7 @@ MOST_DAYS = {"hour": 31, "day": 400}
 DEFAULT_DAYS = {"hour": 1, "day": 7}
 EARLIEST = date(2000, 1, 1)
 LONGEST_WINDOW = 86_400  # seconds
+FEWEST_MINUTES, DEFAULT_MINUTES, MOST_MINUTES = 5, 60, 180
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TOTALS = ("total_sent", "total_failed", "total_skipped", "total_pending", "total_delivery_ms")
 
@@ -74,6 +76,24 @@ def get_summary(call: Call) -> Response:
             "statuses": dict(statuses),
             "unplanned": unplanned,
             "providers": [_performance(*key, of_status) for key, of_status in providers.items()],
+        },
+    )
+
+
+def get_recent(call: Call) -> Response:
+    minutes = _minutes(call.request)
+    mode = _one_of(call.request.query.get("mode", "live"), "mode", _MODES)
+    found = recent(call.conn, call.tenant_id, minutes=minutes, mode=mode)
+    return Response(
+        200,
+        {
+            "from": found.minutes[0],
+            "to": found.now,
+            "mode": mode,
+            "step_seconds": int(STEP.total_seconds()),
+            "minutes": found.minutes,
+            **found.totals,
+            "by": [{"channel": channel, "provider": provider} | series for (channel, provider), series in found.by.items()],
         },
     )
 
@@ -143,6 +163,13 @@ def _seconds(request: Request, name: str, default: int) -> int:
     return int(text)
 
 
+def _minutes(request: Request) -> int:
+    text = request.query.get("minutes", str(DEFAULT_MINUTES))
+    if not text.isascii() or not text.isdigit() or len(text) > 3 or not FEWEST_MINUTES <= int(text) <= MOST_MINUTES:
+        raise problems.invalid_parameter("minutes", f"must be a number from {FEWEST_MINUTES} to {MOST_MINUTES}")
+    return int(text)
+
+
 def _one_of(value: str, name: str, known: tuple[str, ...]) -> str:
     if value not in known:
         raise problems.invalid_parameter(name, f"must be one of {', '.join(known)}")
@@ -176,6 +203,26 @@ ENDPOINTS = [
                 "in": "query",
                 "schema": {"type": "integer", "minimum": 60, "maximum": LONGEST_WINDOW, "default": LONGEST_WINDOW},
                 "description": "seconds back from now",
+            },
+            _MODE,
+        ],
+    ),
+    Endpoint(
+        "GET /v1/metrics/recent",
+        "operate",
+        get_recent,
+        "What happened in the last minutes, minute by minute, as series for charts",
+        parameters=[
+            {
+                "name": "minutes",
+                "in": "query",
+                "schema": {
+                    "type": "integer",
+                    "minimum": FEWEST_MINUTES,
+                    "maximum": MOST_MINUTES,
+                    "default": DEFAULT_MINUTES,
+                },
+                "description": "back from now, the present one included",
             },
             _MODE,
         ],

@@ -1,15 +1,19 @@
 """Templates with their versions, and what they would say."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import Field
 
 from tocsin.content import plain, publish
-from tocsin.content.preview import LacksVariables, preview
+from tocsin.content.preview import LacksVariables, Preview, UnknownNotification, preview
+from tocsin.content.preview import preview_draft as preview_of_draft
 from tocsin.content.publish import Draft, TooManyLocales, UnusableTemplate
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, Name
+from tocsin.foundation.fields import Closed, Name, RowId
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
@@ -20,8 +24,9 @@ from tocsin.store.templates import TemplateRow
 Locale = Annotated[str, Field(pattern=r"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$", max_length=35)]
 
 
-class TemplateBody(Closed):
-    name: Name
+class WordsBody(Closed):
+    """The words themselves, saved or not."""
+
     channel: ChannelName
     locale: Locale = "default"
     subject: Annotated[str, Field(max_length=1_000)] | None = None
@@ -30,10 +35,25 @@ class TemplateBody(Closed):
     variables: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=list)
 
 
-class PreviewBody(Closed):
+class TemplateBody(WordsBody):
+    name: Name
+
+
+class FilledBody(Closed):
+    """What a preview is rendered with: a payload, or that of a notification."""
+
+    payload: dict[str, Any] = Field(default_factory=dict)
+    notification_id: RowId | None = None
+
+
+class DraftBody(WordsBody, FilledBody):
+    pass
+
+
+class PreviewBody(FilledBody):
     channel: ChannelName
     locale: Locale = "default"
-    payload: dict[str, Any] = Field(default_factory=dict)
+    version: Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)] | None = None
 
 
 def post_template(call: Call) -> Response:
@@ -41,8 +61,7 @@ def post_template(call: Call) -> Response:
     try:
         row = publish.publish(call.conn, call.actor, Draft(**body.model_dump()), created_by=call.principal.key_id)
     except UnusableTemplate as error:
-        faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
-        raise problems.invalid("The template cannot be used.", faults) from None
+        raise _unusable(error) from None
     except TooManyLocales as error:
         raise problems.invalid_field("/locale", str(error)) from None
     return Response(201, _shown(row))
@@ -68,8 +87,51 @@ def delete_template(call: Call) -> Response:
 
 def preview_template(call: Call) -> Response:
     body: PreviewBody = call.request.parsed(PreviewBody)
+    payload = _payload_of(call, body)
+    with _faults_told():
+        previewed = preview(
+            call.conn,
+            call.tenant_id,
+            name_of(call),
+            channel=body.channel,
+            locale=body.locale,
+            version=body.version,
+            payload=payload,
+        )
+    if previewed is None:
+        raise problems.not_found(
+            "version of this template for this channel" if body.version else "active template for this channel"
+        )
+    recorded = {"payload": previewed.payload} if body.notification_id else {}
+    return Response(200, _preview_shown(previewed, body.channel) | recorded)
+
+
+def preview_draft(call: Call) -> Response:
+    body: DraftBody = call.request.parsed(DraftBody)
+    payload = _payload_of(call, body)
+    draft = Draft(name="", **body.model_dump(include=set(WordsBody.model_fields)))
+    with _faults_told():
+        previewed = preview_of_draft(call.conn, call.tenant_id, draft, payload=payload)
+    return Response(200, _preview_shown(previewed, body.channel) | {"payload": previewed.payload})
+
+
+def _payload_of(call: Call, body: FilledBody) -> dict[str, Any] | UUID:
+    """The payload, or the notification that has it; whose payload may be seen by those only who may read notifications."""
+    if body.notification_id is None:
+        return body.payload
+    if "payload" in body.model_fields_set:
+        raise problems.invalid_field("/notification_id", "takes the place of payload; give one of them")
+    if "read" not in call.principal.scopes:
+        raise problems.forbidden("read")
+    return body.notification_id
+
+
+@contextmanager
+def _faults_told() -> Iterator[None]:
     try:
-        previewed = preview(call.conn, call.tenant_id, name_of(call), **body.model_dump())
+        yield
+    except UnusableTemplate as error:
+        raise _unusable(error) from None
     except LacksVariables as error:
         errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in error.names[:20]]
         raise Problem(
@@ -77,11 +139,19 @@ def preview_template(call: Call) -> Response:
         ) from None
     except plain.Unrenderable as error:
         raise problems.invalid(f"It cannot be rendered: {error}.") from None
-    if previewed is None:
-        raise problems.not_found("active template for this channel")
-    row, content = previewed.template, previewed.content
+    except UnknownNotification:
+        raise problems.not_found("notification") from None
+
+
+def _unusable(error: UnusableTemplate) -> Problem:
+    faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
+    return problems.invalid("The template cannot be used.", faults)
+
+
+def _preview_shown(previewed: Preview, channel: str) -> dict[str, Any]:
+    content = previewed.content
     shown = {"subject": content.title or None, "html": content.html or None, "text": content.text}
-    return Response(200, shown | _identity(row) | _parts(row.channel, content.text))
+    return shown | _identity(previewed.template) | _parts(channel, content.text)
 
 
 def _page(call: Call, name: str | None) -> Response:
@@ -98,8 +168,8 @@ def name_of(call: Call) -> str:
     return name
 
 
-def _identity(row: TemplateRow) -> dict[str, Any]:
-    return {"template": {"id": row.id, "name": row.name, "version": row.version, "locale": row.locale}}
+def _identity(row: TemplateRow | None) -> dict[str, Any]:
+    return {"template": row and {"id": row.id, "name": row.name, "version": row.version, "locale": row.locale}}
 
 
 def _parts(channel: str, text: str) -> dict[str, Any]:
@@ -116,6 +186,7 @@ def _shown(row: TemplateRow) -> dict[str, Any]:
     return shown
 
 
+_TWO_SCOPES = "The key lacks the scope, or for a `notification_id` also the scope `read`"
 ENDPOINTS = [
     Endpoint("GET /v1/templates", "manage", list_templates, "List active templates", parameters=paging.PARAMETERS),
     Endpoint(
@@ -148,6 +219,14 @@ ENDPOINTS = [
         preview_template,
         "Render without sending",
         body=PreviewBody,
-        answers={404: "No such template"},
+        answers={403: _TWO_SCOPES, 404: "No such template, version or notification"},
+    ),
+    Endpoint(
+        "POST /v1/templates/preview",
+        "manage",
+        preview_draft,
+        "Render a draft that is not saved",
+        body=DraftBody,
+        answers={403: _TWO_SCOPES, 404: "No such notification"},
     ),
 ]

@@ -1,4 +1,4 @@
-"""Preview a template: what it would say with a payload, in the locale nearest to the one asked for."""
+"""Preview a template, or a draft of one: what it would say with a payload, given or recorded. Nothing is kept or sent."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,17 +6,20 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.content import render
+from tocsin.content import publish, render
+from tocsin.content.masking import masked
 from tocsin.content.plain import Content
+from tocsin.content.publish import Draft
 from tocsin.foundation.database import tenant_transaction
-from tocsin.store import templates
+from tocsin.store import records, templates
 from tocsin.store.templates import TemplateRow
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    template: TemplateRow
+    template: TemplateRow | None  # None: a draft's
     content: Content
+    payload: dict[str, Any]  # what it was rendered with
 
 
 class LacksVariables(Exception):
@@ -27,15 +30,63 @@ class LacksVariables(Exception):
         self.names = names
 
 
+class UnknownNotification(Exception):
+    """The tenant has no notification whose payload could be taken. Whoever asked names another."""
+
+
 def preview(
-    conn: Connection[Any], tenant_id: UUID, name: str, *, channel: str, locale: str, payload: dict[str, Any]
+    conn: Connection[Any],
+    tenant_id: UUID,
+    name: str,
+    *,
+    channel: str,
+    locale: str,
+    version: int | None,
+    payload: dict[str, Any] | UUID,
 ) -> Preview | None:
-    """None: no template of this name is active on the channel. Raises LacksVariables and Unrenderable."""
+    """The active version in the locale nearest to the one asked for, or that version, active or not.
+
+    A payload is given, or it is a notification's as it was recorded, with its secrets masked. None: the name has no such version
+    on the channel. Raises LacksVariables, UnknownNotification and Unrenderable."""
     with tenant_transaction(conn, tenant_id):
-        rows = templates.find_active(conn, [(tenant_id, name)], channel=channel)
-    if not rows:
-        return None
+        if version is None:
+            rows = templates.find_active(conn, [(tenant_id, name)], channel=channel)
+        else:
+            rows = templates.find_version(conn, tenant_id, name, channel=channel, version=version)
+        if not rows:
+            return None
+        values = _values(conn, tenant_id, payload)
     row = min(rows, key=lambda row: render.distance(row.locale, locale))
-    if missing := [variable for variable in row.variables if variable not in payload]:
+    _require(row.variables, values)
+    return Preview(row, render.of_row(row, values), values)
+
+
+def preview_draft(conn: Connection[Any], tenant_id: UUID, draft: Draft, *, payload: dict[str, Any] | UUID) -> Preview:
+    """A draft that nobody saved, held to the rules of those that are. Raises UnusableTemplate besides what `preview` does."""
+    publish.check(draft)
+    with tenant_transaction(conn, tenant_id):
+        values = _values(conn, tenant_id, payload)
+    _require(draft.variables, values)
+    return Preview(None, _rendered(draft, values), values)
+
+
+def _values(conn: Connection[Any], tenant_id: UUID, payload: dict[str, Any] | UUID) -> dict[str, Any]:
+    if isinstance(payload, dict):
+        return payload
+    record = records.find(conn, tenant_id, payload)
+    if record is None:
+        raise UnknownNotification
+    return masked(record["payload_json"])
+
+
+def _rendered(draft: Draft, payload: dict[str, Any]) -> Content:
+    from tocsin.content import templates as engine  # noqa: PLC0415 - slow to import
+
+    nameless = UUID(int=0)
+    version = engine.Template(nameless, draft.name, 0, draft.channel, draft.locale, draft.subject, draft.body, draft.text)
+    return engine.render(version, payload)
+
+
+def _require(variables: list[str], payload: dict[str, Any]) -> None:
+    if missing := [variable for variable in variables if variable not in payload]:
         raise LacksVariables(missing)
-    return Preview(row, render.of_row(row, payload))

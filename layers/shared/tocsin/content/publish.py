@@ -42,12 +42,17 @@ class TooManyLocales(Exception):
         super().__init__(f"is the template's {MAX_LOCALES + 1}st on this channel; no more are allowed")
 
 
-def publish(conn: Connection[Any], actor: Actor, draft: Draft, *, created_by: UUID) -> TemplateRow:
-    """The new version, from now on the active one. Raises UnusableTemplate and TooManyLocales."""
+def check(draft: Draft) -> None:
+    """Raises UnusableTemplate for what could not be rendered safely."""
     from tocsin.content.templates import problems_of  # noqa: PLC0415 - slow to import, and only this needs it
 
     if faults := problems_of(draft.channel, draft.subject, draft.body, draft.text, draft.variables):
         raise UnusableTemplate(faults)
+
+
+def publish(conn: Connection[Any], actor: Actor, draft: Draft, *, created_by: UUID) -> TemplateRow:
+    """The new version, from now on the active one. Raises UnusableTemplate and TooManyLocales."""
+    check(draft)
     with tenant_transaction(conn, actor.tenant_id):
         others = templates.count_other_locales(conn, actor.tenant_id, draft.name, draft.channel, draft.locale)
         if others >= MAX_LOCALES:

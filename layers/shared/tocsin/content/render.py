@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from tocsin.content import plain
-from tocsin.store.rows import Delivery, Record
+from tocsin.store.rows import Delivery, Wording
 from tocsin.store.templates import TemplateRow
 
 
@@ -19,25 +19,38 @@ def of_delivery(one: Delivery) -> plain.Content:
     """The words of a delivery: its pinned template's, or the built-in rendering.
 
     A template places a link itself; but where a tap on a push leads stands beside its words."""
+    return of_wording(
+        Wording(
+            one.route.channel,
+            one.route.audience_reason,
+            one.record.notification_type,
+            one.record.audience_kind,
+            one.record.payload,
+            one.template,
+        )
+    )
+
+
+def of_wording(one: Wording) -> plain.Content:
     if one.template is None:
-        return _plain(one.record)
+        return _plain(one)
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
-    pinned, channel, reason = one.template, one.route.channel, one.route.audience_reason
+    pinned, channel = one.template, one.channel
     template = Template(pinned.id, pinned.name, pinned.version, channel, pinned.locale, pinned.subject, pinned.body, pinned.text)
-    payload = one.record.payload | {"reason": reason} if reason else one.record.payload
+    payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
     content = render(template, payload)
     return replace(content, url=plain.link_of(payload)) if channel == "push" else content
 
 
-def _plain(record: Record) -> plain.Content:
-    match record.audience_kind:
+def _plain(one: Wording) -> plain.Content:
+    match one.audience_kind:
         case "digest":
-            return plain.digest(record.payload)
+            return plain.digest(one.payload)
         case "event":
-            return plain.event(record.notification_type, record.payload)
+            return plain.event(one.notification_type, one.payload)
         case _:
-            return plain.render(record.notification_type, record.payload)
+            return plain.render(one.notification_type, one.payload)
 
 
 def distance(locale: str, wanted: str) -> int:

@@ -57,11 +57,20 @@ class Settings(BaseModel):
     webhook_queue_url: str = _NOT_GIVEN
     trigger_queue_url: str = _NOT_GIVEN
 
+    # The other queues, for whoever asks how deep they are.
+    intake_queue_url: str = _NOT_GIVEN
+    feedback_queue_url: str = _NOT_GIVEN
+    intake_dead_letter_queue_url: str = _NOT_GIVEN
+    work_dead_letter_queue_url: str = _NOT_GIVEN
+    feedback_dead_letter_queue_url: str = _NOT_GIVEN
+    failed_invocations_queue_url: str = _NOT_GIVEN
+
     # The ways to AWS.
     aws_over_ipv6: bool = False  # where the network has no other way out
     aws_endpoint_url: str | None = None  # a stand-in for AWS (the local stack, tests); absent in the cloud
 
     # Watching.
+    log_level: str = "INFO"  # Powertools' logger reads it too
     powertools_metrics_namespace: str | None = None  # absent: system events are logged and not counted
 
     # Taking in.

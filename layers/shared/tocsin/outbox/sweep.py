@@ -26,7 +26,8 @@ class Swept:
     is_complete: bool = True
 
     def report(self) -> dict[str, Any]:
-        return {"nudged": self.nudged, "depth": self.backlog.depth}
+        oldest = round(self.backlog.oldest_due_seconds)
+        return {"nudged": self.nudged, "depth": self.backlog.depth, "oldest_due_seconds": oldest}
 
 
 def sweep(conn: Connection[Any]) -> Swept:

@@ -1,7 +1,7 @@
 """Where each tenant's chain of audit rows ends; the database writes it with every row. And how far it has been checked."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,23 @@ class UncheckedChain:
     tenant_id: UUID
     checked_seq: int
     checked_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCheck:
+    """`checked_at`: when a walk last came to its end; None if none has yet."""
+
+    created_at: datetime
+    checked_at: datetime | None
+
+
+def find_check(conn: Connection[Any], tenant_id: UUID) -> ChainCheck | None:
+    """None: this tenant has no chain, since nothing of it was audited."""
+    return (
+        conn.cursor(row_factory=class_row(ChainCheck))
+        .execute("SELECT created_at, checked_at FROM audit_heads WHERE tenant_id = %(tenant_id)s", {"tenant_id": tenant_id})
+        .fetchone()
+    )
 
 
 def find_due(conn: Connection[Any], *, every: timedelta, limit: int) -> list[UncheckedChain]:

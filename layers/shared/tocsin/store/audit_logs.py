@@ -117,6 +117,7 @@ def list_page(
                 "after_id": after[1] if after else None,
                 "limit": limit,
             },
+            prepare=False,  # planned with its values: which filters there are decides what is read
         )
         .fetchall()
     )

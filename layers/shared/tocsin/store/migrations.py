@@ -5,7 +5,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0030a.persons_index"
+EXPECTED = "0032a.attempts_by_time"
 _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks of a database
 
 

@@ -137,6 +137,23 @@ def list_page(
     )
 
 
+def find_words(
+    conn: Connection[Any], tenant_id: UUID, user_id: UUID | None, notification_id: UUID, *, planned_at: datetime
+) -> tuple[str, str] | None:
+    """The title and message of the inbox row that planning this notification made, for a person or (None) for everyone. None: it
+    says something newer by now, or is gone."""
+    return conn.execute(
+        """
+        SELECT title, message
+        FROM notifications
+        WHERE tenant_id = %(tenant_id)s AND last_event_at = %(planned_at)s AND source_notification_id = %(notification_id)s
+          AND user_id IS NOT DISTINCT FROM %(user_id)s
+        LIMIT 1
+        """,
+        {"tenant_id": tenant_id, "planned_at": planned_at, "notification_id": notification_id, "user_id": user_id},
+    ).fetchone()
+
+
 def count_unread(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Cursor[tuple[int]]:
     """How many rows are unread, up to the cap; from the index alone. Read the cursor after the round trip."""
     return conn.execute(

@@ -91,7 +91,7 @@ def list_page(
         "limit": limit,
     }
     ids = _find_page(conn, wanted)
-    return _show(conn, tenant_id, ids) if ids else []
+    return list_some(conn, tenant_id, ids) if ids else []
 
 
 def _find_page(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
@@ -146,8 +146,8 @@ def _find_newest(conn: Connection[Any], wanted: dict[str, Any], *, is_near: bool
     return [row[0] for row in rows]
 
 
-def _show(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[str, Any]]:
-    """One that retention takes meanwhile is missing; what would come after it is as old."""
+def list_some(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[str, Any]]:
+    """These, newest first. One that retention takes meanwhile is missing; what would come after it is as old."""
     return (
         conn.cursor(row_factory=dict_row)
         .execute(
@@ -155,6 +155,8 @@ def _show(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[
             SELECT notification_id, notification_type, producer, mode, audience_kind, audience ->> 'scope' AS scope, template,
                    priority, thread_kind,
                    thread_id, occurred_at, accepted_at, send_at, expires_at, cancelled_at, updated_at,
+                   CASE WHEN jsonb_array_length(recipient_user_ids) = 1 THEN 'user:' || (recipient_user_ids ->> 0)
+                        WHEN audience_kind = 'address' THEN 'address' END AS only_recipient,
                    EXISTS (
                        SELECT FROM dead_letters AS letter
                        WHERE letter.notification_id = records.notification_id AND letter.tenant_id = %(tenant_id)s
@@ -172,6 +174,51 @@ def _show(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[
         )
         .fetchall()
     )
+
+
+def find_by_key(conn: Connection[Any], tenant_id: UUID, idempotency_key: str, *, limit: int) -> list[UUID]:
+    """The notifications that came with this key, newest first: from whichever producer, and also after the key was free again."""
+    rows = conn.execute(
+        """
+        SELECT notification_id
+        FROM records
+        WHERE tenant_id = %(tenant_id)s AND idempotency_key = %(idempotency_key)s
+          AND accepted_at > '-infinity'  -- always so: of times the planner knows that they are close together
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
+        """,
+        {"tenant_id": tenant_id, "idempotency_key": idempotency_key, "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_newest_to_email(conn: Connection[Any], tenant_id: UUID, email: str, *, limit: int) -> list[UUID]:
+    """The intents to a bare address, in either case, newest first."""
+    rows = conn.execute(
+        """
+        SELECT notification_id
+        FROM records
+        WHERE tenant_id = %(tenant_id)s AND address_email = lower(%(email)s)
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
+        """,
+        {"tenant_id": tenant_id, "email": email, "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_newest_to_phone(conn: Connection[Any], tenant_id: UUID, phone: str, *, limit: int) -> list[UUID]:
+    rows = conn.execute(
+        """
+        SELECT notification_id
+        FROM records
+        WHERE tenant_id = %(tenant_id)s AND address_phone = %(phone)s
+        ORDER BY accepted_at DESC, notification_id DESC
+        LIMIT %(limit)s
+        """,
+        {"tenant_id": tenant_id, "phone": phone, "limit": limit},
+    ).fetchall()
+    return [row[0] for row in rows]
 
 
 def mark_cancelled(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:

@@ -1,14 +1,15 @@
 """One row per recipient and channel, and how it ends."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
-from psycopg.rows import dict_row
+from psycopg.rows import args_row, class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from tocsin.store.rows import RANKS
+from tocsin.store.rows import RANKS, PinnedTemplate, Wording
 
 
 def count_by_status(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[str, int]:
@@ -57,6 +58,88 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
             LIMIT %(limit)s
             """,
             {"tenant_id": tenant_id, "notification_id": notification_id, "limit": limit},
+        )
+        .fetchall()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A route with all that its words are made of, and what became of it."""
+
+    wording: Wording
+    recipient_ref: str
+    user_id: UUID | None
+    status: str
+    reason: str
+    provider: str
+    may_have_arrived: bool
+    published_at: datetime | None
+    follows_thread: bool
+    is_transactional: bool
+    template_id: UUID | None  # that it was planned with; its version may have been forgotten since
+    template_name: str | None  # that was asked for
+    has_audience: bool  # an address that it was for is still known
+    now: datetime
+
+
+def find_worded(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_id: str) -> Worded | None:
+    return (
+        conn.cursor(row_factory=args_row(_worded))
+        .execute(
+            """
+            SELECT routes.channel, routes.audience_reason, records.notification_type, records.audience_kind, records.payload_json,
+                   templates.id, templates.name, templates.version, templates.locale, templates.subject, templates.body,
+                   templates.text,
+                   routes.recipient_ref, routes.user_id, routes.status, routes.reason, routes.provider, routes.may_have_arrived,
+                   routes.published_at,
+                   routes.audience_reason <> '' AND routes.user_id IS NOT NULL AND records.thread_kind IS NOT NULL,
+                   COALESCE(kind.transactional, true), routes.template_id, records.template,
+                   records.audience_kind <> 'address' OR records.audience IS NOT NULL, tocsin_now()
+            FROM routes
+            JOIN records ON records.notification_id = routes.notification_id AND records.tenant_id = %(tenant_id)s
+            LEFT JOIN templates ON templates.id = routes.template_id AND templates.tenant_id = %(tenant_id)s
+            LEFT JOIN notification_types AS kind
+                ON kind.tenant_id = %(tenant_id)s AND kind.name = records.notification_type
+            WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = %(notification_id)s
+              AND routes.route_id = %(route_id)s
+            """,
+            {"tenant_id": tenant_id, "notification_id": notification_id, "route_id": route_id},
+        )
+        .fetchone()
+    )
+
+
+def _worded(*columns: Any) -> Worded:
+    template = PinnedTemplate(*columns[5:12]) if columns[5] else None
+    channel, reason, notification_type, audience_kind, payload = columns[:5]
+    return Worded(Wording(channel, reason, notification_type, audience_kind, payload, template), *columns[12:])
+
+
+@dataclass(frozen=True, slots=True)
+class SentRoute:
+    """A route that a provider knows."""
+
+    notification_id: UUID
+    route_id: str
+    channel: str
+    recipient_ref: str
+
+
+def find_by_message_id(conn: Connection[Any], tenant_id: UUID, message_ids: list[str], *, limit: int) -> list[SentRoute]:
+    """The routes to which a provider gave one of these ids, newest first."""
+    return (
+        conn.cursor(row_factory=class_row(SentRoute))
+        .execute(
+            """
+            SELECT notification_id, route_id, channel, recipient_ref
+            FROM routes
+            WHERE tenant_id = %(tenant_id)s AND provider_message_id = ANY(%(message_ids)s)
+              AND created_at > '-infinity'  -- always so: of times the planner knows that they are close together
+            ORDER BY accepted_at DESC, notification_id DESC, route_id
+            LIMIT %(limit)s
+            """,
+            {"tenant_id": tenant_id, "message_ids": message_ids, "limit": limit},
         )
         .fetchall()
     )

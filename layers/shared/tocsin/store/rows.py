@@ -121,6 +121,17 @@ class PinnedTemplate(NamedTuple):
     text: str | None
 
 
+class Wording(NamedTuple):
+    """All that the words of a route are made of: the same make the same."""
+
+    channel: str
+    audience_reason: str
+    notification_type: str
+    audience_kind: str
+    payload: dict[str, Any]
+    template: PinnedTemplate | None
+
+
 class OpenAttempt(NamedTuple):
     """An attempt whose answer is not known, or became known by another way."""
 

@@ -159,6 +159,24 @@ def find_active(conn: Connection[Any], names: list[tuple[UUID, str]], *, channel
     )
 
 
+def find_version(conn: Connection[Any], tenant_id: UUID, name: str, *, channel: str, version: int) -> list[TemplateRow]:
+    """One version of a template for one channel, active or not, in every locale that got so far."""
+    return (
+        conn.cursor(row_factory=class_row(TemplateRow))
+        .execute(
+            """
+            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
+                   created_at, updated_at
+            FROM templates
+            WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND channel = %(channel)s AND version = %(version)s
+            ORDER BY created_at, id
+            """,
+            {"tenant_id": tenant_id, "name": name, "channel": channel, "version": version},
+        )
+        .fetchall()
+    )
+
+
 def count_other_locales(conn: Connection[Any], tenant_id: UUID, name: str, channel: str, locale: str) -> int:
     """How many locales besides this one the template has on the channel."""
     row = conn.execute(

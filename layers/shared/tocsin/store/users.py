@@ -172,6 +172,33 @@ def search(conn: Connection[Any], tenant_id: UUID, prefix: str, *, limit: int, b
     )
 
 
+def find_exactly(conn: Connection[Any], tenant_id: UUID, text: str, *, limit: int) -> list[User]:
+    """Whose external id, email (in either case), username or phone is this, newest first."""
+    return (
+        conn.cursor(row_factory=class_row(User))
+        .execute(
+            """
+            WITH found AS (
+                (SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id = %(text)s)
+                UNION
+                (SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND email_key = lower(%(text)s) LIMIT %(limit)s)
+                UNION
+                (SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND username = %(text)s LIMIT %(limit)s)
+                UNION
+                (SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND phone = %(text)s LIMIT %(limit)s)
+            )
+            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            FROM users
+            WHERE tenant_id = %(tenant_id)s AND id = ANY(ARRAY(SELECT found.id FROM found))
+            ORDER BY id DESC
+            LIMIT %(limit)s
+            """,
+            {"tenant_id": tenant_id, "text": text, "limit": limit},
+        )
+        .fetchall()
+    )
+
+
 def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, before: UUID | None) -> list[User]:
     """Newest first: the ids are time-ordered."""
     return (

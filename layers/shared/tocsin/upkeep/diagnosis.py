@@ -13,6 +13,7 @@ from tocsin.store.lanes import TroubledLane
 from tocsin.store.outbox import Pile
 from tocsin.store.webhooks import Webhook
 
+CLOSED = ("stopped", "broken")  # states of a lane that does not open by what goes through
 LATE = timedelta(minutes=5)  # how long something may be due, or an event wait, before it is a problem
 # What tells one group of dead letters from another; a replay takes these as its filter.
 _GROUP = ("source_kind", "channel", "classification", "provider", "provider_code", "template", "template_version")
@@ -59,8 +60,8 @@ class Finding:
 def diagnose(facts: Facts) -> list[Finding]:
     """What is wrong, the cause before what follows from it."""
     return [
-        *_jobs(facts),
-        *_lanes(facts),
+        *late_jobs(facts),
+        *closed_lanes(facts.lanes),
         *_late_work(facts),
         *_late_events(facts),
         *_unknown(facts),
@@ -71,7 +72,8 @@ def diagnose(facts: Facts) -> list[Finding]:
     ]
 
 
-def _jobs(facts: Facts) -> Iterator[Finding]:
+def late_jobs(facts: Facts) -> Iterator[Finding]:
+    """The jobs that failed, or did not run when they should have."""
     ran = {run.job: run for run in facts.runs}
     for job, longest in JOBS.items():
         run, function = ran.get(job), "sweep" if job == "sweep" else "retention"
@@ -85,14 +87,14 @@ def _jobs(facts: Facts) -> Iterator[Finding]:
             yield Finding(f"The job {job} failed last time: {run.error}.", run.started_at, do, "job", {"job": job})
         elif facts.now - run.started_at > longest:
             do = f"Look at the schedule, the throttles and the log of the function {function}."
-            what = f"The job {job} has not run for {_span(facts.now - run.started_at)}."
+            what = f"The job {job} has not run for {span(facts.now - run.started_at)}."
             yield Finding(what, run.started_at, do, "job", {"job": job})
 
 
-def _lanes(facts: Facts) -> Iterator[Finding]:
-    for lane in facts.lanes:
-        if lane.state in ("stopped", "broken"):
-            waits = f"{_many(lane.waiting, 'message waits', 'messages wait')} for it."
+def closed_lanes(troubled: list[TroubledLane]) -> Iterator[Finding]:
+    for lane in troubled:
+        if lane.state in CLOSED:
+            waits = f"{many(lane.waiting, 'message waits', 'messages wait')} for it."
             do = f"Remove the cause ({lane.reason}), then POST /v1/lanes/{lane.lane}/open."
             what = f"The lane {lane.lane} is {lane.state}: {lane.reason}. {waits}"
             yield Finding(what, lane.since, do, "lane", {"lane": lane.lane})
@@ -101,8 +103,8 @@ def _lanes(facts: Facts) -> Iterator[Finding]:
 def _late_work(facts: Facts) -> Iterator[Finding]:
     for pile in facts.piles:
         if pile.oldest_due_at is not None and facts.now - pile.oldest_due_at > LATE:
-            what = f"Work on the {pile.queue} queue ({pile.kind}) has been due for {_span(facts.now - pile.oldest_due_at)}: "
-            what += f"{_many(pile.due, 'piece', 'pieces')}{' or more' if pile.is_cut else ''}."
+            what = f"Work on the {pile.queue} queue ({pile.kind}) has been due for {span(facts.now - pile.oldest_due_at)}: "
+            what += f"{many(pile.due, 'piece', 'pieces')}{' or more' if pile.is_cut else ''}."
             do = "See GET /v1/outbox/stats; then look at the workers of this queue: throttles, errors, their concurrency."
             yield Finding(what, pile.oldest_due_at, do, "late_work", {"queue": pile.queue, "kind": pile.kind})
 
@@ -110,8 +112,8 @@ def _late_work(facts: Facts) -> Iterator[Finding]:
 def _late_events(facts: Facts) -> Iterator[Finding]:
     behind = facts.behind
     if behind is not None and behind.oldest_at is not None and facts.now - behind.oldest_at > LATE:
-        what = f"{_many(behind.count, 'event waits', 'events wait')} to be fanned out, the first for "
-        what += f"{_span(facts.now - behind.oldest_at)}."
+        what = f"{many(behind.count, 'event waits', 'events wait')} to be fanned out, the first for "
+        what += f"{span(facts.now - behind.oldest_at)}."
         do = "Look at the workers of the plan queue: throttles, errors, their concurrency."
         if behind.is_held:
             do = "A transaction that has written something stays open in the database: end it where it was opened."
@@ -120,7 +122,7 @@ def _late_events(facts: Facts) -> Iterator[Finding]:
 
 def _unknown(facts: Facts) -> Iterator[Finding]:
     if unknown := sum(pile.unknown for pile in facts.piles):
-        what = f"The provider's answer to {_many(unknown, 'attempt', 'attempts')} is not known."
+        what = f"The provider's answer to {many(unknown, 'attempt', 'attempts')} is not known."
         do = "Wait: the provider's event, or the policy of the type after 15 minutes, decides. See GET /v1/notifications/{id}."
         yield Finding(what, None, do, "unknown_attempts")
 
@@ -128,15 +130,16 @@ def _unknown(facts: Facts) -> Iterator[Finding]:
 def _dead_letters(facts: Facts) -> Iterator[Finding]:
     for cause in facts.causes:
         by = f"{cause.source_kind} {cause.channel}".strip()
-        what = f"{_many(cause.count, 'dead letter', 'dead letters')} ({by}): {cause.classification}."
+        what = f"{many(cause.count, 'dead letter', 'dead letters')} ({by}): {cause.classification}."
         do = "See GET /v1/dead-letters/groups, remove the cause, then POST /v1/dead-letters/replay; or resolve each."
-        yield Finding(what, cause.first_seen_at, do, "dead_letters", {name: told for name in _GROUP if (told := getattr(cause, name))})
+        about = {name: told for name in _GROUP if (told := getattr(cause, name))}
+        yield Finding(what, cause.first_seen_at, do, "dead_letters", about)
 
 
 def _malformed(facts: Facts) -> Iterator[Finding]:
     count, since = facts.malformed
     if count:
-        what = f"{_many(count, 'message', 'messages')} from the queue could not be accepted."
+        what = f"{many(count, 'message', 'messages')} from the queue could not be accepted."
         do = "See GET /v1/malformed-intents?is_resolved=false; repair and accept each, or resolve it."
         yield Finding(what, since, do, "malformed_intents")
 
@@ -152,7 +155,7 @@ def _webhooks(facts: Facts) -> Iterator[Finding]:
 def _events(facts: Facts) -> Iterator[Finding]:
     for severity, count, since in facts.open_events:
         if severity in ("critical", "high"):
-            what = f"{_many(count, 'system event', 'system events')} of severity {severity} {'is' if count == 1 else 'are'} open."
+            what = f"{many(count, 'system event', 'system events')} of severity {severity} {'is' if count == 1 else 'are'} open."
             do = f"See GET /v1/system-events?is_resolved=false&severity={severity}."
             yield Finding(what, since, do, "system_events", {"severity": severity})
 
@@ -161,10 +164,10 @@ def _host(url: str) -> str:
     return urlsplit(url).hostname or "its endpoint"
 
 
-def _many(count: int, one: str, more: str) -> str:
+def many(count: int, one: str, more: str) -> str:
     return f"{count} {one if count == 1 else more}"
 
 
-def _span(span: timedelta) -> str:
+def span(span: timedelta) -> str:
     minutes = int(span.total_seconds() // 60)
-    return _many(minutes, "minute", "minutes") if minutes < 120 else f"{minutes // 60} hours"
+    return many(minutes, "minute", "minutes") if minutes < 120 else f"{minutes // 60} hours"

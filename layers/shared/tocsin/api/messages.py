@@ -1,0 +1,52 @@
+"""Messages: the words that a route was sent with, or would be."""
+
+from typing import Any
+
+from tocsin.delivery.message import NotRenderable, Shown, message
+from tocsin.foundation.ids import as_uuid
+from tocsin.http import problems
+from tocsin.http.door import Call, Endpoint, Response
+from tocsin.http.problems import Problem
+
+
+def get_message(call: Call) -> Response:
+    names = call.request.path_parameters
+    notification_id = as_uuid(names.get("id", ""))
+    try:
+        found = message(call.conn, call.tenant_id, notification_id, names.get("route_id", "")) if notification_id else None
+    except NotRenderable as error:
+        raise Problem(409, "not-renderable", "The message cannot be shown", str(error)) from None
+    if found is None:
+        raise problems.not_found("route")
+    return Response(200, _shown(found))
+
+
+def _shown(one: Shown) -> dict[str, Any]:
+    template = one.template
+    return (
+        {
+            "channel": one.channel,
+            "recipient": one.recipient,
+            "subject": one.subject,
+            "html": one.html,
+            "text": one.text,
+            "template": {"id": template.id, "name": template.name, "version": template.version, "locale": template.locale}
+            if template
+            else None,
+            "headers": one.headers,
+            "rendered_at": one.rendered_at,
+            "sent_at": one.sent_at,
+            "as_sent": one.as_sent,
+            "note": one.note,
+        }
+        | ({"url": one.url} if one.url else {})
+        | ({"sms": one.sms} if one.sms else {})
+    )
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET /v1/notifications/{id}/routes/{route_id}/message", "read", get_message, "Show the words that a route was sent with",
+        answers={404: "No such route", 409: "It cannot be rendered; the detail says why"},
+    ),
+]  # fmt: skip

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS attempts_time_idx;

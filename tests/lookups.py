@@ -1,0 +1,42 @@
+"""Many records, routes and users of two tenants, among which something is to be found."""
+
+from tests.world import OTHER_TENANT, TENANT, World
+
+MAILBOX, PHONE = "alerts@example.com", "+14155550100"
+
+# Keys and ids are random, as most are: nothing about them says where they lie.
+_RECORDS = """
+    INSERT INTO records (notification_id, tenant_id, notification_type, producer, audience_kind, audience, payload_json,
+        idempotency_key, request_fingerprint, occurred_at, accepted_at, updated_at, idempotency_expires_at)
+    SELECT tocsin_uuid7(), CASE WHEN n %% 2 = 0 THEN %(other)s::uuid ELSE %(tenant)s::uuid END, 'order.shipped', 'shop',
+           CASE WHEN n %% 10 = 1 THEN 'address' ELSE 'users' END,
+           CASE WHEN n %% 10 = 1 THEN jsonb_build_object('email', %(mailbox)s::text, 'phone', %(phone)s::text) END,
+           jsonb_build_object('title', 'Shipped', 'message', repeat('words ', 20)), md5('key' || n), sha256(n::text::bytea),
+           at, at, at, at
+    FROM generate_series(1, %(many)s) AS n
+    CROSS JOIN LATERAL (SELECT tocsin_now() - (%(many)s - n) * interval '1 second') AS _ (at)
+"""
+_ROUTES = """
+    INSERT INTO routes (notification_id, route_id, tenant_id, channel, recipient_ref, status, max_attempts, provider,
+        provider_message_id, created_at, updated_at, accepted_at, published_at)
+    SELECT notification_id, 'email-' || notification_id, tenant_id, 'email', 'user:u' || idempotency_key, 'published', 5,
+           'ses', md5('message' || idempotency_key), accepted_at, accepted_at, accepted_at, accepted_at
+    FROM records
+    ORDER BY accepted_at
+"""
+_USERS = """
+    INSERT INTO users (id, tenant_id, external_id, email, username, phone)
+    SELECT tocsin_uuid7(), CASE WHEN n %% 2 = 0 THEN %(other)s::uuid ELSE %(tenant)s::uuid END, 'u' || n,
+           'u' || n || '@example.com', 'n' || n, '+1415555' || n
+    FROM generate_series(1, %(many)s) AS n
+"""
+
+
+def crowd(world: World, many: int) -> None:
+    """So many of each, in the order of time, with their summaries."""
+    known = {"tenant": TENANT, "other": OTHER_TENANT, "many": many, "mailbox": MAILBOX, "phone": PHONE}
+    world.admin.execute(_RECORDS, known)
+    world.admin.execute(_ROUTES)
+    world.admin.execute(_USERS, known)
+    for table in ("records", "routes", "users"):
+        world.admin.execute(f"VACUUM ANALYZE {table}")  # type: ignore[call-overload]
