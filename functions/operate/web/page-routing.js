@@ -53,7 +53,7 @@ function Try({ query }) {
 
 function RoutingDetail({ eventType }) {
   const loaded = useLoaded((signal) => get(["event-routing", eventType], {}, { signal }), [eventType]);
-  const actions = loaded.data && html`<${Copy} value=${eventType}>Event type<//><${Action} icon="block" tone="ghost" run=${() => stop(loaded.data)}>Tell nobody any more<//>`;
+  const actions = loaded.data && html`<${Copy} value=${eventType} mono=${false}><span class="mute">Event type</span><//><${Action} icon="block" run=${() => stop(loaded.data)}>Tell nobody any more<//>`;
   return html`<${PageHead} title=${eventType} crumbs=${[["Event routing", ["routing"]]]} actions=${actions}>
       ${eventType.endsWith("*") ? "Every event whose type begins so, unless a longer beginning or the exact type is routed." : "Events of exactly this type."} ${loaded.data && html`Changed <${Ago} at=${loaded.data.updated_at} />.`}<//>
     <${Loaded} of=${loaded}>${(routing) => html`<${RoutingForm} key=${routing.updated_at} routing=${routing} done=${loaded.refresh} />`}<//>`;

@@ -45,9 +45,9 @@ const rules = (type) =>
 
 function TypeDetail({ name }) {
   const loaded = useLoaded((signal) => get(["notification-types", name], {}, { signal }), [name]);
-  const actions = loaded.data && html`<${Copy} value=${name}>Name<//>
+  const actions = loaded.data && html`<${Copy} value=${name} mono=${false}><span class="mute">Name</span><//>
     ${can("read") && html`<a class="button" href=${href(["notifications"], { type: name })}><${Icon} name="bell" />Its notifications</a>`}
-    <${Action} icon="block" tone="ghost" run=${() => forget(loaded.data)}>Forget it<//>`;
+    <${Action} icon="block" run=${() => forget(loaded.data)}>Forget it<//>`;
   return html`<${PageHead} title=${name} crumbs=${[["Types", ["types"]]]} actions=${actions}>${loaded.data && html`Changed <${Ago} at=${loaded.data.updated_at} />.`}<//>
     <${Loaded} of=${loaded}>${(type) => html`<${TypeForm} key=${type.updated_at} type=${type} done=${loaded.refresh} />`}<//>`;
 }

@@ -54,7 +54,7 @@ function Matrix({ value, set }) {
   const { rules, overrides } = value;
   const box = (label, isOn, change, disabled) => html`<input type="checkbox" aria-label=${label} checked=${isOn} disabled=${disabled} onChange=${(event) => change(event.currentTarget.checked)} />`;
   const override = (reason, isOn) => REASONS.map(([name]) => name).filter((name) => (name === reason ? isOn : overrides.includes(name)));
-  return html`<div class="table-box" role="region" aria-label="Reasons by channels" tabindex="0"><table class="matrix"><thead><tr><th scope="col">Reason, strongest first</th><th scope="col">Named</th>
+  return html`<div class="table-box" role="region" aria-label="Reasons by channels" tabindex="0"><table class="matrix boxes"><thead><tr><th scope="col">Reason, strongest first</th><th scope="col">Named</th>
       ${ROUTED_CHANNELS.map((channel) => html`<th key=${channel} scope="col">${TITLES[channel]}</th>`)}<th scope="col" title="Reaches people who muted the thread or ignore the scope">Even if muted</th></tr></thead>
     <tbody>${REASONS.map(([reason, title, who]) => html`<tr key=${reason} class=${reason in rules ? "" : "off"}>
       <td data-label="Reason"><div><strong>${title}</strong> <small class="mute">${reason}</small><div class="mute">${who}</div>${state(rules, reason)}</div></td>

@@ -65,8 +65,7 @@ export async function withdraw(name, { done = () => undefined } = {}) {
     verb: "Take it out of use",
     plan: async () => {
       rows = (await versionsNow(name)).filter((row) => row.is_active);
-      return html`<p>${many(rows.length, "active version goes", "active versions go")}, in every channel and locale:
-          ${rows.map((row) => `${TITLES[row.channel]} ${row.locale}`).join(", ")}. The words stay and can be published again.</p>
+      return html`<p>${many(rows.length, "active version goes", "active versions go")}, in every channel and locale: ${rows.map((row) => `${TITLES[row.channel]} ${row.locale}`).join(", ")}. The words stay and can be published again.</p>
         <p>An intent that asks for it, by itself or through its type, is refused from then on (422). What is planned already is still sent.</p>`;
     },
     run: () => remove(["templates", name]),

@@ -48,9 +48,9 @@ function placed(rows, query) {
 
 function HeadActions({ name, rows, active, query, using, refresh }) {
   const test = () => sendTest({ name, rows, channel: query.channel, using, words: activeOf(rows, query.channel, query.locale) });
-  return html`<${Copy} value=${name}>Name<//>
+  return html`<${Copy} value=${name} mono=${false}><span class="mute">Name</span><//>
     ${active.length > 0 && can("send") && html`<${Action} icon="play" run=${test}>Send a test<//>`}
-    ${active.length > 0 && html`<${Action} icon="block" tone="ghost" run=${() => withdraw(name, { done: refresh })}>Take out of use<//>`}`;
+    ${active.length > 0 && html`<${Action} icon="block" run=${() => withdraw(name, { done: refresh })}>Take out of use<//>`}`;
 }
 
 function Unknown({ name }) {

@@ -84,7 +84,7 @@ function Editor({ name, rows, channel, locale, using, refresh }) {
         </div><//>
       <div class="stack">
         <${PreviewPane} preview=${preview} channel=${channel} />
-        <${PayloadPicker} name=${name} using=${using} filling=${filling} error=${errors.payload} missing=${preview.missing} shown=${preview.payload}
+        <${PayloadPicker} name=${name} using=${using} filling=${filling} error=${errors.payload} missing=${preview.missing} shown=${preview.recorded}
           sample=${() => sampleFor(words)} />
       </div></div>`;
 }

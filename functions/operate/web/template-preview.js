@@ -10,9 +10,9 @@ const PREHEADER = 140; // about what mail programs show of it
 const FIELDS = ["subject", "body", "text", "variables", "payload", "notification_id", "locale", "channel"];
 const PART = /^It cannot be rendered: the (subject|body|text)\b/;
 
-/** `{message, payload, errors, missing, problem, hasFaults, isBusy}` of the words with what `filling` has. */
+/** `{message, recorded, errors, missing, problem, hasFaults, isBusy}` of the words with what `filling` has. */
 export function useDraftPreview(words, filling) {
-  const [state, setState] = useState({ made: null, problem: null, isBusy: true });
+  const [state, setState] = useState({ made: null, of: undefined, problem: null, isBusy: true });
   const asked = filling.body && words.body.trim() ? JSON.stringify({ ...words, ...filling.body }) : null;
   useEffect(() => {
     if (!asked) {
@@ -24,19 +24,19 @@ export function useDraftPreview(words, filling) {
       setState((old) => ({ ...old, isBusy: true }));
       try {
         const made = await post(["templates", "preview"], JSON.parse(asked), { signal: abort.signal });
-        setState({ made, problem: null, isBusy: false });
+        setState({ made, of: JSON.parse(asked).notification_id, problem: null, isBusy: false });
       } catch (problem) {
         if (problem.name !== "AbortError") setState((old) => ({ ...old, problem, isBusy: false }));
       }
     }, WAIT);
     return () => (clearTimeout(timer), abort.abort());
   }, [asked]);
-  const { made, problem, isBusy } = state;
+  const { made, of, problem, isBusy } = state;
   const errors = faultsOf(problem);
   return {
     message: made && { channel: words.channel, subject: made.subject, html: made.html, text: made.text },
     sms: made?.sms,
-    payload: made?.payload,
+    recorded: of && of === filling.body?.notification_id ? made.payload : null,
     errors,
     problem,
     missing: missingIn(problem),

@@ -52,7 +52,7 @@ function TestForm({ name, rows, first, using, words, close }) {
   return html`<form onSubmit=${send}>
     <p class="mute">It sends the active version, as any producer would. Edits that are not published are not in it.</p>
     ${channels.length > 1 && html`<${SelectField} label="Channel" value=${channel} set=${setChannel} options=${channels.map((each) => [each, TITLES[each]])} error=${errors.channels} />`}
-    <${TextField} label="To" value=${form.to} set=${set("to")} hint=${HINTS[channel]} error=${(form.to && wrong.to) || errors.audience} autocomplete="off" />
+    <${TextField} label="To" value=${form.to} set=${set("to")} hint=${HINTS[channel]} error=${(form.to && wrong.to) || errors.audience} autocomplete="off" autofocus />
     <${TextField} label="Type" value=${form.type} set=${set("type")} error=${errors.type} hint="Its own rules apply: expiry, limits, unsubscribing." maxlength="100" />
     <${TextField} label="Payload" value=${payload} set=${set("payload")} rows=${6} class="code" error=${wrong.payload ?? errors.payload} />
     <${Switch} label="Really send it" on=${form.isReal} set=${set("isReal")} disabled=${isTestKey}

@@ -21,8 +21,8 @@ export function TemplateVersions({ name, rows, asked, refresh }) {
   const who = useAuthors();
   const again = (row) => publish(name, wordsOf(row), { done: refresh });
   const columns = [
-    { name: "version", label: "Version", show: (row) => html`<strong>${row.version}</strong> ${row.is_active && html`<${Badge} status="active" />`}` },
-    { name: "place", label: "For", show: (row) => html`${TITLES[row.channel]}, <span class="mono">${row.locale}</span>` },
+    { name: "version", label: "Version", show: (row) => html`<span class="nowrap"><strong>${row.version}</strong> ${row.is_active && html`<${Badge} status="active" />`}</span>` },
+    { name: "place", label: "For", show: (row) => html`<span class="nowrap">${TITLES[row.channel]}, <span class="mono">${row.locale}</span></span>` },
     { name: "subject", label: "Says", wide: true, show: (row) => html`<span class="clamp" dir="auto">${row.subject ?? row.body}</span>` },
     { name: "created_at", label: "Published", show: (row) => html`<span class="nowrap"><${Time} at=${row.created_at} /></span>` },
     { name: "who", label: "By", show: (row) => html`<${Author} row=${row} who=${who} />` },
