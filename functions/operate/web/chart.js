@@ -46,12 +46,13 @@ function options(box, series, unit) {
   return {
     width: box.clientWidth,
     height: box.clientHeight,
+    padding: [10, 12, 0, 0],
     legend: { show: false },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: { y: { range: (_, low, high) => [0, Math.max(4, high * 1.15)] } },
     axes: [
-      { ...axis, grid: { show: false }, values: (_, ticks) => ticks.map((at) => new Date(at * 1000).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })) },
-      { ...axis, size: 46, values: (_, ticks) => ticks.map((value) => (Number.isInteger(value) ? `${number(value)}${unit}` : "")) },
+      { ...axis, size: 24, space: 70, grid: { show: false }, values: (_, ticks) => ticks.map((at) => new Date(at * 1000).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hour12: false })) },
+      { ...axis, size: 42, values: (_, ticks) => ticks.map((value) => (Number.isInteger(value) ? `${number(value)}${unit}` : "")) },
     ],
     series: [{}, ...series.map((one, index) => ({
       label: one.label,

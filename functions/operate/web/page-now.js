@@ -89,7 +89,9 @@ function Remedy({ problem, facts, refresh }) {
   switch (kind) {
     case "lane": {
       const lane = facts.lanes.find((one) => one.id === about.lane);
-      return html`<${Action} icon="play" run=${then(() => openLane(about.lane, lane?.waiting.count))}>Open the lane<//>`;
+      const hook = lane?.belongs_to.kind === "webhook" && can("manage") ? lane.belongs_to.id : null;
+      return html`${hook && html`<a class="button" href=${href(["webhooks", hook])}>Look at the hook</a>`}
+        <${Action} icon="play" run=${then(() => openLane(about.lane, lane?.waiting.count))}>Open the lane<//>`;
     }
     case "dead_letters": {
       const filter = about;
@@ -170,10 +172,10 @@ function Charts({ lately, backlog }) {
     };
   }, [lately]);
   const waiting = useMemo(() => [{ label: "due", values: backlog.due }, { label: "waiting for their time", values: backlog.waiting }], [backlog]);
-  return html`<div class="grid">
+  return html`<div class="grid charts">
     <${Card} title="Throughput, a minute"><${Chart} times=${drawn.times} series=${drawn.throughput} label="Accepted, and published by channel, in each of the last 60 minutes" /><//>
     <${Card} title="Failures, a minute"><${Chart} times=${drawn.times} series=${drawn.failures} label="Dead letters and failed attempts in each of the last 60 minutes" /><//>
-    <${Card} title="Backlog, since you are here"><${Chart} times=${backlog.times} series=${waiting} label="Work that is due, and work that waits for its time" /><//>
+    <${Card} title="Backlog, since you are here">${backlog.times.length > 1 ? html`<${Chart} times=${backlog.times} series=${waiting} label="Work that is due, and work that waits for its time" />` : html`<div class="chart mute">Drawn from now on, every five seconds.</div>`}<//>
   </div>`;
 }
 
@@ -185,8 +187,8 @@ function Providers({ recent, lanes }) {
   const columns = [
     { name: "provider", label: "Provider", show: (row) => html`${row.provider || "–"} <span class="mute">${row.channel}</span>` },
     { name: "published", label: "Published", end: true, show: (row) => number(row.published) },
-    { name: "failed", label: "Failed attempts", end: true, show: (row) => html`<span class=${row.failed ? "warn-ink" : ""}>${number(row.failed)}</span>` },
-    { name: "dead", label: "Dead letters", end: true, show: (row) => html`<span class=${row.dead ? "bad-ink" : ""}>${number(row.dead)}</span>` },
+    { name: "failed", label: "Failed", end: true, show: (row) => html`<span class=${row.failed ? "warn-ink" : ""}>${number(row.failed)}</span>` },
+    { name: "dead", label: "Dead", end: true, show: (row) => html`<span class=${row.dead ? "bad-ink" : ""}>${number(row.dead)}</span>` },
     { name: "rate", label: "Accepted", end: true, show: (row) => percent(row.published, row.published + row.failed) },
   ];
   return html`<${Card} title="Providers, last hour" flush>

@@ -74,22 +74,33 @@ def serve(folder: Path) -> list[Endpoint]:
 
 def serve_console(folder: Path) -> list[Endpoint]:
     """The console's page, and its files under a version that they all share."""
-    read = _console_reader(folder)
     told = {304: "Not changed", 404: "No such file"}
     kinds = tuple(kind.partition(";")[0] for kind in _TYPES.values())
+
+    def get_console(request: Request) -> Response:
+        return _console_file(folder, "index.html", None, request)
+
+    def get_console_file(request: Request) -> Response:
+        return _console_file(folder, request.path_parameters.get("asset", ""), None, request)
+
+    def get_console_file_of_version(request: Request) -> Response:
+        asked = request.path_parameters
+        return _console_file(folder, asked.get("asset", ""), asked.get("version"), request)
+
     return [
-        Endpoint("GET /console", None, read, "The console, a page", answers=told, answer_types=("text/html",), is_link=True),
-        Endpoint("GET /console/{asset}", None, read, "A file of the console", answers=told, answer_types=kinds, is_link=True),
         Endpoint(
-            "GET /console/{version}/{asset}",
-            None,
-            read,
-            "A file of the console in a version, which may be kept for a year",
-            answers=told,
-            answer_types=kinds,
-            is_link=True,
+            "GET /console", None, get_console, "The console, a page", answers=told, answer_types=("text/html",), is_link=True
         ),
-    ]
+        Endpoint(
+            "GET /console/{asset}", None, get_console_file, "A file of the console",
+            answers=told, answer_types=kinds, is_link=True,
+        ),
+        Endpoint(
+            "GET /console/{version}/{asset}", None, get_console_file_of_version,
+            "A file of the console in a version, which may be kept for a year",
+            answers=told, answer_types=kinds, is_link=True,
+        ),
+    ]  # fmt: skip
 
 
 def _bell_reader(folder: Path) -> Callable[[Request], Response]:
@@ -104,19 +115,15 @@ def _bell_reader(folder: Path) -> Callable[[Request], Response]:
     return get_asset
 
 
-def _console_reader(folder: Path) -> Callable[[Request], Response]:
-    def get_asset(request: Request) -> Response:
-        path = _file(folder, request.path_parameters.get("asset", "index.html"))
-        version = version_of_all(folder)
-        content = path.read_bytes()
-        if path.suffix == ".html":
-            content = content.replace(b"{version}", version.encode())
-        asked = request.path_parameters.get("version")
-        caching = _caching([asked], version) if asked and path.suffix != ".html" else _NEVER_UNASKED
-        policy = _PREVIEW_POLICY if path.name == _PREVIEW else _CONSOLE_POLICY
-        return _answer(request, path, content, caching, policy, {"Cross-Origin-Opener-Policy": "same-origin"})
-
-    return get_asset
+def _console_file(folder: Path, name: str, asked: str | None, request: Request) -> Response:
+    path = _file(folder, name)
+    version = version_of_all(folder)
+    content = path.read_bytes()
+    if path.suffix == ".html":
+        content = content.replace(b"{version}", version.encode())
+    caching = _caching([asked], version) if asked and path.suffix != ".html" else _NEVER_UNASKED
+    policy = _PREVIEW_POLICY if path.name == _PREVIEW else _CONSOLE_POLICY
+    return _answer(request, path, content, caching, policy, {"Cross-Origin-Opener-Policy": "same-origin"})
 
 
 def _file(folder: Path, name: str) -> Path:
