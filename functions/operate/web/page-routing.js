@@ -29,7 +29,7 @@ export default function Routing({ route }) {
 const COLUMNS = [
   { name: "event_type", label: "Event type", wide: true, show: (one) => html`<span class="mono">${one.event_type}</span>` },
   { name: "rules", label: "Tells", show: (one) => html`<${Told} rules=${one.rules} />` },
-  { name: "subscribe_actor", label: "Who acts takes part", show: (one) => (one.subscribe_actor ? "yes" : "no") },
+  { name: "subscribe_actor", label: "Who acts", show: (one) => (one.subscribe_actor ? "takes part" : html`<span class="mute">does not take part</span>`) },
   { name: "updated_at", label: "Changed", end: true, show: (one) => html`<${Ago} at=${one.updated_at} />` },
 ];
 

@@ -2,14 +2,14 @@
 import { dropDraft, draftFor, draftsOf, keepDraft } from "./drafts.js";
 import { Icon } from "./icons.js";
 import { isLocale, sorted } from "./locales.js";
-import { setQuery } from "./router.js";
+import { parse, setQuery } from "./router.js";
 import { sampleFor, usedNames } from "./sample.js";
 import { hasChanges, publish } from "./template-acts.js";
 import { PayloadPicker, useFilling } from "./template-payload.js";
 import { PreviewPane, useDraftPreview } from "./template-preview.js";
 import { activeOf, bodyOf, CHANNELS, draftOf, hasSubject, namesOf, TITLES, versionsOf } from "./templates.js";
 import { Action, Ago, Badge, Card, Notice, SelectField, TextField } from "./ui.js";
-import { html, useState } from "./view.js";
+import { html, useEffect, useState } from "./view.js";
 
 export function TemplateEdit(shared) {
   const { channel, locale } = shared.query;
@@ -64,9 +64,13 @@ function Editor({ name, rows, channel, locale, using, refresh }) {
       done: async (made) => {
         if (made) start(made);
         await refresh();
-        setQuery({ new: undefined });
+        if (parse(location.hash).parts[1] === name) setQuery({ new: undefined }); // an undo may come from another page
       },
     });
+  useEffect(() => {
+    const basis = rows.find((row) => row.id === draft.basis);
+    if (active && basis && basis !== active && !hasChanges(words, basis)) start(active); // nobody wrote here, so follow what others publish
+  }, [active?.id]);
   return html`<${Behind} active=${active} draft=${draft} start=${start} isChanged=${isChanged} />
     <div class="split">
       <${Card} title=${active ? html`Version ${active.version} <span class="mute">since <${Ago} at=${active.created_at} /></span>` : "New words"}
@@ -102,8 +106,7 @@ const advice = (isChanged, active, preview) => {
 };
 
 function Behind({ active, draft, start, isChanged }) {
-  if (!active || !draft.basis || draft.basis === active.id) return null;
-  if (!isChanged) return null;
+  if (!active || !draft.basis || draft.basis === active.id || !isChanged) return null;
   return html`<${Notice} tone="warn" title="Somebody published since you began" actions=${html`<button type="button" class="button small" onClick=${() => start(active)}>Start from version ${active.version}</button>`}>
     Version ${active.version} is active now. Publishing shows the differences to it.<//>`;
 }

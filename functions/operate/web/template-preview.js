@@ -8,6 +8,7 @@ import { html, useEffect, useState } from "./view.js";
 const WAIT = 350;
 const PREHEADER = 140; // about what mail programs show of it
 const FIELDS = ["subject", "body", "text", "variables", "payload", "notification_id", "locale", "channel"];
+const WORDS = ["subject", "body", "text", "variables", "locale"]; // whose faults keep it from being published, whatever the payload
 const PART = /^It cannot be rendered: the (subject|body|text)\b/;
 
 /** `{message, recorded, errors, missing, problem, hasFaults, isBusy}` of the words with what `filling` has. */
@@ -40,7 +41,7 @@ export function useDraftPreview(words, filling) {
     errors,
     problem,
     missing: missingIn(problem),
-    hasFaults: ["subject", "body", "text", "variables", "locale"].some((field) => errors[field]),
+    hasFaults: WORDS.some((field) => errorsOf(problem, WORDS)[field]),
     isBusy,
     isEmpty: !words.body.trim(),
   };

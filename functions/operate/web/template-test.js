@@ -48,7 +48,7 @@ function TestForm({ name, rows, first, using, words, close }) {
       setState({ isBusy: false, problem, sent: null });
     }
   };
-  if (state.sent) return html`<${Sent} sent=${state.sent} again=${() => setState({ isBusy: false, problem: null, sent: null })} close=${close} />`;
+  if (state.sent) return html`<${Sent} sent=${state.sent} to=${form.to.trim()} again=${() => setState({ isBusy: false, problem: null, sent: null })} close=${close} />`;
   return html`<form onSubmit=${send}>
     <p class="mute">It sends the active version, as any producer would. Edits that are not published are not in it.</p>
     ${channels.length > 1 && html`<${SelectField} label="Channel" value=${channel} set=${setChannel} options=${channels.map((each) => [each, TITLES[each]])} error=${errors.channels} />`}
@@ -74,7 +74,7 @@ function faultIn(to, channel, payload) {
 }
 
 /** What became of it, looked at until it has ended. */
-function Sent({ sent, again, close }) {
+function Sent({ sent, to, again, close }) {
   const [seen, setSeen] = useState({ found: null, error: null, isLate: false });
   useEffect(() => {
     if (!can("read")) return undefined;
@@ -91,7 +91,7 @@ function Sent({ sent, again, close }) {
   const { found, isLate } = seen;
   return html`<div class="stack" aria-live="polite">
     <div class="row"><span class="grow">It is ${found ? html`<${Badge} status=${found.status} />` : "accepted"}.</span></div>
-    ${(found?.routes ?? []).map((route) => html`<div class="row" key=${route.route_id}><${Badge} status=${route.status} /><span class="grow">${TITLES[route.channel] ?? route.channel} to <code>${route.recipient}</code>
+    ${(found?.routes ?? []).map((route) => html`<div class="row" key=${route.route_id}><${Badge} status=${route.status} /><span class="grow">${TITLES[route.channel] ?? route.channel} to <code>${route.recipient === "address" ? to : route.recipient}</code>
       ${route.provider ? ` by ${route.provider}` : ""}${route.reason ? html` <span class="mute">(${route.reason})</span>` : ""}
       ${route.last_error && html`<div class="bad-ink">${asWords(route.last_error.classification)}: ${route.last_error.message}</div>`}</span></div>`)}
     ${found?.status === "finished" && !found.routes.length && html`<${Notice}>It reached nobody.<//>`}

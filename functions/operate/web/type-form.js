@@ -1,15 +1,15 @@
 // The form of a notification type: each field with what it does, and what all of it comes to.
 import { all, get, put, remove } from "./api.js";
 import { span } from "./format.js";
+import { useLeaving } from "./leaving.js";
 import { useLoaded } from "./poll.js";
 import { href } from "./router.js";
 import { CHANNELS, grouped, TITLES } from "./templates.js";
 import { bodyOf, formOf, meaning, PRIORITIES, valueOf } from "./types.js";
 import { Card, Choices, errorsOf, Notice, SelectField, Switch, TextField, toast } from "./ui.js";
-import { useLeaving } from "./leaving.js";
 import { html, useState } from "./view.js";
 
-const FIELDS = ["channels", "template", "priority", "ambiguous_policy", "transactional", "expires_after_seconds", "over_sending"];
+const FIELDS = ["channels", "template", "priority", "ambiguous_policy", "transactional", "expires_after_seconds", "over_sending/limit", "over_sending/window_seconds", "over_sending"];
 const seconds = (text) => (/^\d+$/.test(text.trim()) ? `That is ${span(Number(text))}.` : "");
 
 /** `type`: as the API shows it, or null for a new one. `done(saved)` when it is kept. */
@@ -52,8 +52,8 @@ export function TypeForm({ type, initialName = "", done }) {
         options=${[["", "as usual: retry email and push, hold SMS"], ["retry", "retry: send it again, perhaps twice"], ["hold", "hold: a person decides"]]}
         hint="It may have arrived or not, and no later event tells. Hold what must not come twice, such as a payment." />
       <fieldset class="choices"><legend>At most so many to one address</legend><div class="pair">
-        <${TextField} label="Messages" value=${form.limit} set=${set("limit")} inputmode="numeric" placeholder=${form.window_seconds ? "" : "no limit"} />
-        <${TextField} label="in any (seconds)" value=${form.window_seconds} set=${set("window_seconds")} inputmode="numeric" hint=${seconds(form.window_seconds)} /></div>
+        <${TextField} label="Messages" value=${form.limit} set=${set("limit")} inputmode="numeric" placeholder=${form.window_seconds ? "" : "no limit"} error=${errors["over_sending/limit"]} />
+        <${TextField} label="in any (seconds)" value=${form.window_seconds} set=${set("window_seconds")} inputmode="numeric" hint=${seconds(form.window_seconds)} error=${errors["over_sending/window_seconds"]} /></div>
         <div class="field-more">${errors.over_sending ? html`<span class="error">${errors.over_sending}</span>` : "Over-sending guard: 1 to 10,000 in 60 to 86,400 seconds, for email and SMS. Types that begin with auth. have 5 an hour even without."}</div></fieldset>
       ${errors[""] && html`<${Notice} tone="bad" title="It is not saved">${errors[""]}<//>`}
       <div class="actions"><button type="submit" class="button primary" disabled=${state.isBusy || !isChanged || !name.trim()} aria-busy=${state.isBusy}>Save</button>
