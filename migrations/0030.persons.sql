@@ -1,4 +1,4 @@
--- depends: 0029a.retention_indexes
+-- depends: 0029b.kept_apart
 -- Who sat before the key, as the caller says: a name beside the proof. The chain holds it where it is; a row without one has the hash
 -- that it has always had, so that what was written before this migration, and by code that does not know it, still verifies.
 ALTER TABLE audit_logs

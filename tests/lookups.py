@@ -1,4 +1,4 @@
-"""Many records, routes and users of two tenants, among which something is to be found."""
+"""Many records of two tenants, one a second, with their routes, tries and feedback; and many users."""
 
 from tests.world import OTHER_TENANT, TENANT, World
 
@@ -24,6 +24,21 @@ _ROUTES = """
     FROM records
     ORDER BY accepted_at
 """
+_ATTEMPTS = """
+    INSERT INTO attempts (notification_id, route_id, generation, attempt_no, tenant_id, provider, started_at, finished_at,
+        outcome)
+    SELECT notification_id, route_id, 1, 1, tenant_id, 'ses', accepted_at, accepted_at, 'accepted'
+    FROM routes
+    ORDER BY accepted_at
+"""
+_EVENTS = """
+    INSERT INTO provider_events (event_key, tenant_id, provider, kind, feedback, notification_id, route_id, generation,
+        attempt_no, provider_message_id, occurred_at, received_at)
+    SELECT sha256(notification_id::text::bytea), tenant_id, 'ses', 'delivery', 'delivered', notification_id, route_id, 1, 1, '',
+           accepted_at, accepted_at
+    FROM routes
+    ORDER BY accepted_at
+"""
 _USERS = """
     INSERT INTO users (id, tenant_id, external_id, email, username, phone)
     SELECT tocsin_uuid7(), CASE WHEN n %% 2 = 0 THEN %(other)s::uuid ELSE %(tenant)s::uuid END, 'u' || n,
@@ -37,6 +52,8 @@ def crowd(world: World, many: int) -> None:
     known = {"tenant": TENANT, "other": OTHER_TENANT, "many": many, "mailbox": MAILBOX, "phone": PHONE}
     world.admin.execute(_RECORDS, known)
     world.admin.execute(_ROUTES)
+    world.admin.execute(_ATTEMPTS)
+    world.admin.execute(_EVENTS)
     world.admin.execute(_USERS, known)
-    for table in ("records", "routes", "users"):
+    for table in ("records", "routes", "attempts", "provider_events", "users"):
         world.admin.execute(f"VACUUM ANALYZE {table}")  # type: ignore[call-overload]

@@ -25,6 +25,11 @@ def rows_of(node: Node) -> int:
     return int(each * node["Actual Loops"])
 
 
+def blocks_of(node: Node) -> int:
+    """How many blocks a node and those below it read in all, wherever they were."""
+    return int(node["Shared Hit Blocks"] + node["Shared Read Blocks"])
+
+
 def telling(conn: Connection[Any], role: str) -> list[Node]:
     """Let a superuser's connection act as another role and tell how it runs each statement from now on: the list grows with them.
 

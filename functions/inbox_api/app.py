@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tocsin.api import about, inbox, messages, notifications, preferences, search, threads, unsubscribe
+from tocsin.api import about, decisions, inbox, messages, notifications, preferences, search, threads, unsubscribe
 from tocsin.http import assets
 from tocsin.http.door import door
 
@@ -13,6 +13,7 @@ handler = door(
         *notifications.ENDPOINTS,
         *messages.ENDPOINTS,
         *search.ENDPOINTS,
+        *decisions.ENDPOINTS,
         *inbox.ENDPOINTS,
         *threads.ENDPOINTS,
         *preferences.ENDPOINTS,

@@ -106,3 +106,20 @@ def test_a_batch_of_only_bad_items_stores_nothing_and_is_still_answered(world: W
 
     assert (answer.status, [one["status"] for one in answer.json["results"]]) == (200, [422, 422])
     assert world.count("records") == 0
+
+
+def test_each_item_of_a_batch_has_its_own_mode(world: World, api: Api) -> None:
+    world.add_user()
+    items = [_item("a", mode="test"), _item("b"), _item("c", mode="live")]
+
+    live = api.post("/v1/intents/batch", {"intents": items}).json["results"]
+    tester = world.add_key("send", mode="test", producer="tests")
+    test = api.post("/v1/intents/batch", {"intents": items}, key=tester).json["results"]
+
+    modes = {(row["producer"], row["idempotency_key"]): row["mode"] for row in world.rows("SELECT * FROM records")}
+    assert [one["status"] for one in live] == [202, 202, 202]
+    assert [one["status"] for one in test] == [202, 202, 422]
+    assert test[2]["problem"]["errors"][0]["pointer"] == "/mode"
+    assert modes == {
+        ("shop", "a"): "test", ("shop", "b"): "live", ("shop", "c"): "live", ("tests", "a"): "test", ("tests", "b"): "test",
+    }  # fmt: skip

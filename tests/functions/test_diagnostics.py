@@ -75,6 +75,7 @@ class Cloud:
 @pytest.fixture(autouse=True)
 def cloud(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
     """Everything is in order: the jobs have just run, the queues are empty, the sender is verified."""
+    monkeypatch.setattr(ask_aws, "PAUSE", 0.0)
     with PostOffice(tmp_path / "ledger.sqlite") as office:
         cloud = Cloud(world, office, monkeypatch)
         queues = {variable: sqs_backends[ACCOUNT_ID][REGION].create_queue(name) for variable, name in OTHER_QUEUES.items()}
@@ -227,15 +228,29 @@ def test_clocks_that_differ_are_found(api: Api, cloud: Cloud, apart: int, state:
     assert ("ahead of" if apart > 0 else "behind") in clock["detail"]
 
 
-def test_one_verified_identity_is_enough(api: Api, cloud: Cloud) -> None:
-    cloud.ses(identities={SENDER: {"status": "FAILED", "dkim": "FAILED"}})
+@pytest.mark.parametrize(("other", "verified"), [(SENDER, DOMAIN), (DOMAIN, SENDER)])
+@pytest.mark.parametrize("how", [None, {"status": "FAILED", "dkim": "FAILED"}])
+def test_one_verified_identity_is_enough(api: Api, cloud: Cloud, other: str, verified: str, how: dict[str, str] | None) -> None:
+    cloud.ses(identities={other: how})
 
     assert _checks(api)["ses_identity"] == {
         "name": "ses_identity",
         "state": "ok",
-        "detail": "example.com is verified, and mail is signed with DKIM.",
+        "detail": f"{verified} is verified, and mail is signed with DKIM.",
         "fix": None,
     }
+
+
+def test_an_address_is_asked_for_only_after_its_domain_and_a_pause(
+    api: Api, cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SES lets identities be asked for once a second."""
+    monkeypatch.setattr(ask_aws, "PAUSE", 0.5)
+    cloud.ses(identities={DOMAIN: None})
+    started = time.monotonic()
+
+    assert _checks(api)["ses_identity"]["state"] == "ok"
+    assert time.monotonic() - started >= 0.5
 
 
 @pytest.mark.parametrize("sender", ["notify@mail.example.com", "notify+shop@example.com"])
@@ -320,11 +335,7 @@ def test_no_question_is_asked_twice(api: Api, cloud: Cloud) -> None:
 
     _diagnosed(api)
 
-    assert sorted(asked) == [
-        "/v2/email/account",
-        "/v2/email/identities/example.com",
-        "/v2/email/identities/notify%40example.com",
-    ]
+    assert sorted(asked) == ["/v2/email/account", "/v2/email/identities/example.com"]
 
 
 def test_another_tenant_sees_its_own_checks_without_the_installations_numbers(world: World, cloud: Cloud, nobody: str) -> None:

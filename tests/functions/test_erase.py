@@ -337,3 +337,57 @@ def test_erasing_needs_the_scope_and_does_not_reach_into_other_tenants(world: Wo
     assert known.post(f"{HER}/erase", key=world.add_key("send")).status == 403
     assert known.post(f"{HER}/erase", key=world.add_key("manage", tenant=OTHER_TENANT)).status == 404
     assert known.get(HER).status == 200
+
+
+def test_a_dry_run_counts_what_an_erasure_would_reach_and_changes_nothing(world: World, known: Api) -> None:
+    before = _dump(world)
+
+    answer = known.post(f"{HER}/erase", {"dry_run": True})
+
+    assert _dump(world) == before, "no receipt, no audit row"
+    assert (answer.status, answer.json["dry_run"], answer.json["user_id"]) == (200, True, ID)
+    counts = answer.json["would_erase"]
+    erased = known.post(f"{HER}/erase").json["erased"]
+    hanging = {
+        "devices",
+        "watches",
+        "notification_threads",
+        "digests",
+    } & counts.keys()  # gone with the user, and not on the receipt
+    twice = {"dead_letters", "webhook_deliveries"}  # masked in more than one step: the receipt counts each
+    assert counts.keys() - hanging == erased.keys() - {"cancelled"}
+    assert {table: counts[table] for table in counts.keys() - hanging - twice} == {
+        table: count for table, count in erased.items() if table not in twice | {"cancelled"}
+    }
+    assert all(0 < counts[table] <= erased[table] for table in twice)
+    assert (counts["devices"], counts["watches"]) == (1, 1)
+
+
+def test_a_dry_run_is_asked_for_in_so_many_words(world: World, known: Api) -> None:
+    assert known.post(f"{HER}/erase", {"dry_run": "yes"}).status == 422
+    assert known.post(f"{HER}/erase", {"dryrun": True}).status == 422
+    assert known.post("/v1/users/nobody/erase", {"dry_run": True}).status == 404
+    assert known.post(f"{HER}/erase", {"dry_run": True}, key=world.add_key("send")).status == 403
+    assert known.get(HER).status == 200
+    assert known.post(f"{HER}/erase", {"dry_run": False}).json["status"] == "finished"
+
+
+def test_of_somebody_elses_rows_a_dry_run_counts_none(world: World, known: Api) -> None:
+    world.add_tenant()
+    world.add_user(ID, tenant=OTHER_TENANT, email=EMAIL, phone=PHONE)
+
+    theirs = known.post(f"{HER}/erase", {"dry_run": True}, key=world.add_key("manage", tenant=OTHER_TENANT))
+
+    assert theirs.json["would_erase"] == {"users": 1}
+
+
+def test_a_dry_run_whose_time_is_up_says_at_least(world: World, known: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.api.users.ERASES_FOR", 0.0)
+    monkeypatch.setattr("tocsin.people.try_erase.MOST", 3)
+
+    counts = known.post(f"{HER}/erase", {"dry_run": True}).json["would_erase"]
+
+    assert counts["domain_events"] == {"count": 0, "at_least": True}
+    assert counts["notification_email_log"]["at_least"]
+    assert counts["records"]["at_least"]
+    assert counts["users"] == 1

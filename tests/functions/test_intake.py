@@ -127,6 +127,41 @@ def test_a_test_key_makes_a_test_record(world: World, api: Api) -> None:
     assert world.one("SELECT mode FROM records") == "test"
 
 
+def test_a_live_key_asks_for_the_sandbox_for_one_intent(world: World, api: Api) -> None:
+    world.add_user()
+
+    test, live, silent = (api.send(intent(**mode)).json["notification_id"] for mode in ({"mode": "test"}, {"mode": "live"}, {}))
+    world.dispatch()
+
+    shown = {one: api.get(f"/v1/notifications/{one}").json for one in (test, live, silent)}
+    assert [shown[one]["mode"] for one in (test, live, silent)] == ["test", "live", "live"]
+    assert [shown[one]["routes"][0]["provider"] for one in (test, live, silent)] == ["sandbox", "ses", "ses"]
+    assert len(world.email.accepted) == 2
+
+
+def test_a_test_key_cannot_ask_for_more_than_a_test(world: World, api: Api) -> None:
+    world.add_user()
+    tester = world.add_key("send", mode="test")
+
+    refused = api.send(intent(mode="live"), key=tester)
+    taken = api.send(intent(mode="test"), key=tester)
+
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/mode")
+    assert taken.status == 202
+    assert [row["mode"] for row in world.rows("SELECT mode FROM records")] == ["test"]
+
+
+def test_a_test_and_the_real_thing_are_two_requests_to_a_key(world: World, api: Api) -> None:
+    world.add_user()
+    api.send(intent(mode="test"), idempotency_key="k-1")
+
+    again = api.send(intent(mode="test"), idempotency_key="k-1")
+    real = api.send(intent(), idempotency_key="k-1")
+
+    assert (again.status, again.headers["Idempotency-Replayed"]) == (202, "true")
+    assert (real.status, real.json["type"]) == (422, "idempotency-key-reused")
+
+
 def test_a_base64_body_is_read_like_any_other(world: World, api: Api) -> None:
     world.add_user()
     event = {

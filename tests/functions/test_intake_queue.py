@@ -51,6 +51,16 @@ def test_a_message_is_an_intent_of_the_default_tenant(world: World) -> None:
     assert len(world.nudges()) == 1
 
 
+def test_a_message_can_ask_for_the_sandbox(world: World) -> None:
+    world.add_user()
+
+    assert _deliver(intent(mode="test"), _event(intent(mode="test")), intent(mode="dry")) == []
+
+    assert [row["mode"] for row in world.rows("SELECT mode FROM records")] == ["test", "test"]
+    (row,) = _malformed(world)
+    assert (row["failure_code"], "/mode" in row["failure_message"]) == ("schema", True)
+
+
 def test_a_message_without_a_key_is_known_by_its_message_id(world: World) -> None:
     world.add_user()
 

@@ -338,3 +338,52 @@ def test_one_request_writes_once_however_often_it_is_tried(world: World, api: Ap
     assert (first.status, again.status) == (201, 201)
     assert first.json == again.json
     assert UUID(first.headers["ETag"].strip('"')) == world.one("SELECT write_id FROM kv_entries")
+
+
+def test_the_collections_are_listed_by_name_with_how_many_entries_they_have(world: World, api: Api) -> None:
+    for place in ("stock/A", "orders/1", "orders/2", "Zeta/1", "orders:old/1"):
+        assert api.put(f"/v1/kv/{place}", 1).status == 201
+    newest = api.put("/v1/kv/orders/1", 2).json["updated_at"]
+    api.delete("/v1/kv/stock/A")
+
+    listed = api.get("/v1/kv").json
+
+    assert [(one["collection"], one["count"], one["at_least"]) for one in listed["data"]] == [
+        ("Zeta", 1, False),
+        ("orders", 2, False),
+        ("orders:old", 1, False),
+    ]
+    assert listed["data"][1]["updated_at"] == newest
+    assert listed["next_cursor"] is None
+
+
+def test_the_collections_come_page_by_page(world: World, api: Api) -> None:
+    assert api.get("/v1/kv").json == {"data": [], "next_cursor": None}
+    for n in range(5):
+        api.put(f"/v1/kv/c{n}/k", n)
+    pages, query = [], {"limit": "2"}
+    while True:
+        page = api.get("/v1/kv", query=query).json
+        pages.append([one["collection"] for one in page["data"]])
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+
+    assert pages == [["c0", "c1"], ["c2", "c3"], ["c4"]]
+    assert_problem(api.get("/v1/kv", query={"cursor": "x"}), 400, "invalid-cursor")
+
+
+def test_a_large_collection_is_counted_so_far_and_no_further(world: World, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tocsin.api.kv.MOST_COUNTED", 2)
+    for key in ("orders/1", "orders/2", "orders/3", "stock/1", "stock/2"):
+        api.put(f"/v1/kv/{key}", 1)
+
+    assert [(one["count"], one["at_least"]) for one in api.get("/v1/kv").json["data"]] == [(2, True), (2, False)]
+
+
+def test_collections_of_other_tenants_are_not_listed(world: World, api: Api) -> None:
+    theirs = Api(world.add_key(*SCOPES, tenant=world.add_tenant()))
+    theirs.put(PLACE, 1)
+
+    assert api.get("/v1/kv").json["data"] == []
+    assert api.get("/v1/kv", key=world.add_key("send", "read", "manage")).status == 403

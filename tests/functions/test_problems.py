@@ -188,7 +188,7 @@ def test_json_is_json_however_it_is_spelt(world: World, api: Api, content_type: 
         ({"tenant_id": str(OTHER_TENANT)}, "/tenant_id"),
         ({"status": "published"}, "/status"),
         ({"producer": "someone-else"}, "/producer"),
-        ({"mode": "test"}, "/mode"),
+        ({"mode": "rehearsal"}, "/mode"),
     ],
 )
 def test_what_has_another_shape_is_422_and_says_where(world: World, api: Api, changes: dict[str, Any], pointer: str) -> None:

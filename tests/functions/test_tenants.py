@@ -214,6 +214,26 @@ def test_a_deletion_is_counted_first_and_confirmed_by_name(world: World, admin: 
     assert admin.get(place).json["status"] == "active"
 
 
+def test_what_would_be_deleted_is_counted_so_far_and_no_further(
+    world: World, admin: Api, shop: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tocsin.access.tenants.MOST_COUNTED", 2)
+    place, tenant = f"/v1/tenants/{shop['id']}", UUID(shop["id"])
+    for name in ("alice", "bob"):
+        world.add_user(name, tenant=tenant)
+
+    two = admin.delete(place, query={"dry_run": "true"}).json
+    world.add_user("carol", tenant=tenant)
+    three = admin.delete(place, query={"dry_run": "true"}).json["would_delete"]
+
+    assert two["dry_run"]
+    assert {name: two["would_delete"].get(name) for name in ("api_keys", "users", "records")} == {
+        "api_keys": 1, "users": 2, "records": None,
+    }  # fmt: skip
+    assert three["users"] == {"count": 2, "at_least": True}
+    assert admin.get(place).json["status"] == "active"
+
+
 def test_a_tenant_that_is_being_deleted_is_refused_as_if_nobody_knew_it(admin: Api, shop: dict[str, str]) -> None:
     place = f"/v1/tenants/{shop['id']}"
 

@@ -372,6 +372,16 @@ def test_a_test_keys_wait_ends_in_the_sandbox(world: World, clock: Clock, alice:
     assert [(route["status"], route["provider"]) for route in answer.json["routes"]] == [("published", "sandbox")]
 
 
+def test_a_wait_for_an_intent_that_is_a_test_ends_in_the_sandbox(world: World, api: Api, clock: Clock, alice: None) -> None:
+    served(world, clock)
+
+    answer = send(api, intent(mode="test"))
+    refused = send(Api(world.add_key("send", mode="test")), intent(mode="live"))
+
+    assert [(route["status"], route["provider"]) for route in answer.json["routes"]] == [("published", "sandbox")]
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/mode")
+
+
 def test_abandoned_executions_are_paged_and_found_by_notification(world: World, api: Api, clock: Clock, alice: None) -> None:
     ids = [send(api, said="wait=1").json["notification_id"] for _ in range(3)]
     for one in ids:

@@ -111,3 +111,10 @@ def test_a_tenants_own_transaction_changes_no_tenant(world: World) -> None:
         world.app.execute("SELECT set_config('tocsin.installation', '', true)")
         changed = world.app.execute("UPDATE tenants SET name = 'mine'")
     assert changed.rowcount == 0
+
+
+def test_a_dry_run_counts_every_table_that_is_deleted_from_in_batches(world: World) -> None:
+    def batched(conn: psycopg.Connection[Any]) -> set[str]:
+        return {one.name for one in delete_tenant.find_owned(conn) if one.is_batched}
+
+    assert batched(world.retention) - batched(world.app) == set()

@@ -20,6 +20,7 @@ from tests.triggers import add_trigger, keep
 from tests.world import TENANT, World
 from tocsin.access.audit import Actor
 from tocsin.channels.outcomes import Failure, FailureClass
+from tocsin.delivery.decisions import Wish, decisions
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.outbox.sweep import sweep
@@ -102,6 +103,13 @@ def _search(world: World, conn: Connection[Any]) -> None:
     routes.find_by_message_id(conn, TENANT, ["m", "n"], limit=10)
     records.find_newest_to_email(conn, TENANT, "a@example.com", limit=10)
     records.find_newest_to_phone(conn, TENANT, "+491", limit=10)
+
+
+def _read_decisions(world: World, conn: Connection[Any]) -> None:
+    world.add_tenant()
+    crowd(world, 3_000)
+    conn.execute("RESET enable_sort")
+    decisions(conn, TENANT, Wish(), since=None, limit=10)
 
 
 def _erase_somebody(world: World, conn: Connection[Any]) -> None:
@@ -220,11 +228,11 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
             "jobs_finished_idx",
             "metrics_date_idx",
             "metrics_day_idx",
-            "notification_email_log_kept_idx",
+            "notification_email_log_age_idx",
             "notification_threads_updated_idx",
+            "notifications_age_idx",
             "notifications_expiry_idx",
             "notifications_hidden_idx",
-            "notifications_kept_idx",
             "provider_events_orphans_idx",
             "provider_events_received_idx",
             "rate_limits_window_idx",
@@ -295,6 +303,11 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         "tocsin_app",
         _search,
         {"records_key_idx", "records_to_email_idx", "records_to_phone_idx", "routes_message_idx"},
+    ),
+    "what was decided lately": (
+        "tocsin_app",
+        _read_decisions,
+        {"attempts_time_idx", "records_cancelled_idx", "routes_changed_idx"},
     ),
     "erasing a person": ("tocsin_app", _erase_somebody, {"records_to_email_idx", "records_to_phone_idx"}),
     "erasing and deleting, later": (
@@ -461,8 +474,8 @@ def test_every_foreign_key_has_an_index_that_serves_it(world: World) -> None:
 
 
 def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -> None:
-    """No tree, that is: summaries (BRIN) have their bounds widened and their filters filled, which a HOT update may do.
-    The route is settled in a stretch that has its summary: the worst there is."""
+    """And to none of attempts. No tree, that is: summaries (BRIN) have their bounds widened and their filters filled, which a HOT
+    update may do. The route is settled in a stretch that has its summary: the worst there is."""
     world.add_user()
     world.accept()
     world.email.answers.append(Failure(FailureClass.TRANSIENT, "ServiceUnavailable", "not now"))
@@ -471,17 +484,19 @@ def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -
     world.pass_time(timedelta(hours=1))
     for row in world.rows(
         """SELECT indexrelid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
-           WHERE indrelid = 'routes'::regclass AND amname = 'brin'"""
+           WHERE indrelid IN ('routes'::regclass, 'attempts'::regclass) AND amname = 'brin'"""
     ):
         world.admin.execute("SELECT brin_summarize_new_values(%s)", [row["indexrelid"]])
-    world.admin.execute("SELECT pg_stat_reset_single_table_counters('routes'::regclass)")
+    world.worker.execute("SELECT pg_stat_force_next_flush()")
+    for table in ("routes", "attempts"):
+        world.admin.execute("SELECT pg_stat_reset_single_table_counters(%s::regclass)", [table])
 
     world.dispatch()
 
     assert world.route()["status"] == "published"
     world.worker.execute("SELECT pg_stat_force_next_flush()")
-    (row,) = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'routes'")
-    assert 0 < row["n_tup_upd"] == row["n_tup_hot_upd"]
+    changed = world.rows("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname IN ('routes', 'attempts')")
+    assert [0 < row["n_tup_upd"] == row["n_tup_hot_upd"] for row in changed] == [True, True]
 
 
 def test_finishing_a_try_writes_to_no_index_of_attempts(world: World) -> None:

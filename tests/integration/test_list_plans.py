@@ -143,3 +143,28 @@ def test_a_page_of_any_list_reads_little_more_than_it_shows(crowded: World) -> N
                 costly.append(f"{planning}: {name}: {scans}")
 
     assert not costly, "\n".join(costly)
+
+
+@pytest.mark.parametrize("after", ["", "c3"], ids=["from the beginning", "from the middle"])
+def test_collections_are_walked_from_one_to_the_next(breakable_world: World, after: str) -> None:
+    """A hundred of sixty entries each: the names of a page cost a look each, and the counts what they count."""
+    breakable_world.admin.execute(
+        """INSERT INTO kv_entries (tenant_id, collection, key, value, write_id)
+           SELECT %s, 'c' || n %% 100, 'k' || n, '1', gen_random_uuid() FROM generate_series(1, %s) AS n""",
+        [TENANT, MANY],
+    )
+    breakable_world.admin.execute("VACUUM ANALYZE kv_entries")
+    conn = breakable_world.connect("postgres")
+    plans = telling(conn, "tocsin_app")
+    conn.execute("RESET enable_seqscan; RESET enable_sort; SET jit = off")
+
+    for planning in ("custom", "generic"):
+        conn.execute(f"SET plan_cache_mode = force_{planning}_plan")  # type: ignore[call-overload]
+        plans.clear()
+        with tenant_transaction(conn, TENANT):
+            found = kv_entries.list_collections(conn, TENANT, after=after, limit=PAGE, most=10)
+
+        scans = _scans(plans)
+        assert [one.count for one in found] == [10] * PAGE
+        assert {node["Node Type"] for node in scans} <= {"Index Scan", "Index Only Scan"}
+        assert sum(map(rows_of, scans)) <= 12 * PAGE

@@ -102,6 +102,18 @@ def test_a_test_key_reaches_no_provider_on_any_channel(world: World) -> None:
     assert calls(world) == 0
 
 
+def test_an_intent_that_is_a_test_is_one_whoever_sends_it_and_no_test_key_sends_another(world: World) -> None:
+    world.add_device(world.add_user(phone="+14155550100"))
+    every = ["email", "sms", "push"]
+    world.try_accept(world.asked(channels=every, mode="test"), mode="live")
+    world.try_accept(world.asked(channels=every, mode="live"), mode="test")
+
+    world.dispatch()
+
+    assert [(row["status"], row["provider"]) for row in world.routes()] == [("published", "sandbox")] * 6
+    assert calls(world) == 0
+
+
 def test_a_test_key_is_not_held_up_by_a_closed_lane(world: World) -> None:
     world.admin.execute(
         """INSERT INTO lanes (lane, state, reason, resume_at, updated_at)

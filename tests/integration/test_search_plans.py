@@ -1,6 +1,7 @@
 """Searching reads an index, whatever is looked for and however much there is beside it: the plans that really ran."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ from psycopg import Connection
 from tests.lookups import MAILBOX, PHONE, crowd
 from tests.plans import Node, rows_of, telling, walk
 from tests.world import TENANT, World
+from tocsin.delivery.decisions import Wish, decisions
 from tocsin.delivery.search import search
 from tocsin.foundation.database import tenant_transaction
 from tocsin.store import notifications, records, routes, users
 
-MANY = 30_000  # records with a route each, of two tenants in turns
+MANY = 20_000  # records with a route each, of two tenants in turns
 STRETCH = 1_200  # rows that a summary may hold, and a filter that is wrong now and then
 Ask = Callable[[Connection[Any]], object]
 
@@ -27,7 +29,7 @@ def crowded(breakable_world: World) -> World:
 
 
 def _key(world: World) -> str:
-    return str(world.one("SELECT idempotency_key FROM records WHERE tenant_id = %(tenant)s OFFSET 7777 LIMIT 1", tenant=TENANT))
+    return str(world.one("SELECT idempotency_key FROM records WHERE tenant_id = %(tenant)s OFFSET 5555 LIMIT 1", tenant=TENANT))
 
 
 def _asks(world: World) -> dict[str, Ask]:
@@ -133,3 +135,20 @@ def test_the_row_of_an_inbox_is_found_by_an_index(breakable_world: World) -> Non
 
     assert words == ("Shipped", "It is on its way.")
     assert [(kind, rows) for _, kind, rows in _scans(plans)] == [("Index Scan", 1)]
+
+
+def test_what_was_decided_lately_costs_what_was_decided(crowded: World) -> None:
+    """A minute of a morning: of each table a few stretches are read, wherever in it the minute lies."""
+    conn = crowded.connect("postgres")
+    plans = telling(conn, "tocsin_app")
+    conn.execute("RESET enable_seqscan; RESET enable_sort; SET jit = off")
+    newest = crowded.one("SELECT max(accepted_at) FROM records")
+
+    for since in (newest - timedelta(minutes=1), newest - timedelta(hours=4)):
+        plans.clear()
+        page = decisions(conn, TENANT, Wish(), since=since, limit=100)
+
+        scans = _scans(plans)
+        assert len(page.data) >= 100
+        assert [scan for scan in scans if scan[1] == "Seq Scan" and scan[0] != "dead_letters"] == []
+        assert [scan for scan in scans if scan[2] > 4 * STRETCH] == []

@@ -43,6 +43,29 @@ def test_it_is_sent_by_the_key_that_registered_it_in_its_mode_and_name(world: Wo
     assert (world.route()["provider"], world.email.accepted) == ("sandbox", [])
 
 
+def test_the_intent_of_a_trigger_can_be_a_test(world: World, triggers: Triggers) -> None:
+    world.add_user()
+    triggers.register("kv", telling_alice(mode="test"))
+
+    triggers.put()
+    triggers.run(2)
+
+    assert [record["mode"] for record in records(world)] == ["test"]
+    assert world.email.accepted == []
+
+
+def test_what_a_test_key_registered_never_goes_out_live(world: World, triggers: Triggers) -> None:
+    world.add_user()
+    triggers.register("kv", telling_alice(mode="live"), key=triggers.key("send", "data", mode="test"))
+
+    triggers.put(mode="test")
+    triggers.run(2)
+
+    (letter,) = world.dead_letters()
+    assert (letter["failure_classification"], "/mode" in letter["failure_message"]) == ("permanent", True)
+    assert records(world) == []
+
+
 def test_a_run_that_is_repeated_sends_once(world: World, triggers: Triggers, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a worker dies between accepting the intent and recording that it did."""
     world.add_user()

@@ -88,13 +88,6 @@ def test_what_is_not_known_says_why_and_where_to_look(reason: str, fix: str) -> 
     assert fix in (found.fix or "")
 
 
-def test_an_identity_that_is_not_told_does_not_hide_one_that_is_verified() -> None:
-    verified = aws_checks.SesIdentity("example.com", True, "SUCCESS", True, "SUCCESS")
-
-    assert aws_checks.ses_identity("a@example.com", {"a@example.com": Silent("x"), "example.com": verified}).state == "ok"
-    assert aws_checks.ses_identity("a@example.com", {"a@example.com": Silent("x"), "example.com": None}).state == "unknown"
-
-
 def test_a_check_is_as_bad_as_its_worst_flaw_which_comes_first_and_says_the_same_advice_once() -> None:
     found = judged("x", [Flaw("warning", "A.", "Do."), Flaw("unknown", "B.", "Do."), Flaw("failed", "C.", "Act.")], well="")
 

@@ -40,6 +40,8 @@ GOOD = {
     "the smallest retry": an_intent(retry={"max_attempts": 1, "backoff": "linear", "base_ms": 100}),
     "the largest retry": an_intent(retry={"max_attempts": 20, "backoff": "constant", "base_ms": 3_600_000}),
     "a critical one": an_intent(priority="critical"),
+    "a test": an_intent(mode="test"),
+    "one that says it is live": an_intent(mode="live"),
 }
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
@@ -68,6 +70,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("an empty list of channels", an_intent(channels=[]), "/channels"),
     ("a channel twice", an_intent(channels=["email", "email"]), "/channels"),
     ("an unknown channel", an_intent(channels=["email", "fax"]), "/channels/1"),
+    ("an unknown mode", an_intent(mode="dry"), "/mode"),
     ("an empty template", an_intent(template=""), "/template"),
     ("a template of 101 characters", an_intent(template="x" * 101), "/template"),
     ("a thread without id", an_intent(thread={"kind": "issue"}), "/thread/id"),

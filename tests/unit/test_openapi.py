@@ -17,6 +17,7 @@ from tocsin.api import (
     audit_log,
     books,
     dead_letters,
+    decisions,
     devices,
     diagnostics,
     email_log,
@@ -99,7 +100,7 @@ def test_every_endpoint_is_in_it_once(document: dict[str, Any]) -> None:
 
 def test_every_list_of_endpoints_is_served() -> None:
     modules = (
-        *(intents, wait, events, notifications, messages, search),
+        *(intents, wait, events, notifications, messages, search, decisions),
         *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe, about),
         *(kv, triggers, webhooks, webhook_deliveries),

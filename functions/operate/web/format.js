@@ -45,7 +45,8 @@ export const many = (count, one, more = `${one}s`) => `${number(count)} ${count 
 /** snake_case as words, its first letter large. */
 export function words(name) {
   const said = String(name ?? "").replaceAll("_", " ").replaceAll(".", " ").trim();
-  return said ? said[0].toUpperCase() + said.slice(1) : "";
+  const cased = said.replace(/\b(ses|sns|sms|api|kv|url|dkim)\b/gi, (short) => short.toUpperCase());
+  return cased ? cased[0].toUpperCase() + cased.slice(1) : "";
 }
 
 export const percent = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(part === whole || part === 0 ? 0 : 1)} %` : "–");

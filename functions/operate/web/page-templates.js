@@ -45,10 +45,10 @@ function Found({ templates, isFiltered }) {
   }
   const columns = [
     { name: "name", label: "Name", wide: true, show: (one) => html`<span class="mono">${one.name}</span>` },
-    { name: "channels", label: "Channels", show: (one) => one.channels.map((channel) => html`<span class="badge mute chip" key=${channel}>${TITLES[channel]}</span>`) },
-    { name: "locales", label: "Locales", show: (one) => html`${one.locales.slice(0, MOST_LOCALES).join(", ")}${one.locales.length > MOST_LOCALES ? html` <span class="mute">and ${one.locales.length - MOST_LOCALES} more</span>` : ""}` },
+    { name: "channels", label: "Channels", show: (one) => html`<span>${one.channels.map((channel) => html`<span class="badge mute chip" key=${channel}>${TITLES[channel]}</span>`)}</span>` },
+    { name: "locales", label: "Locales", show: (one) => html`<span>${one.locales.slice(0, MOST_LOCALES).join(", ")}${one.locales.length > MOST_LOCALES ? html` <span class="mute">and ${one.locales.length - MOST_LOCALES} more</span>` : ""}</span>` },
     { name: "subject", label: "Says", wide: true, show: (one) => html`<span class="clamp" dir="auto">${(one.rows.find((row) => row.subject) ?? one.newest).subject ?? one.newest.body}</span>` },
-    { name: "newest", label: "Newest version", show: (one) => html`${one.newest.version} <span class="mute">${TITLES[one.newest.channel]}, ${one.newest.locale}</span>` },
+    { name: "newest", label: "Newest version", show: (one) => html`<span>${one.newest.version} <span class="mute">${TITLES[one.newest.channel]}, ${one.newest.locale}</span></span>` },
     { name: "created_at", label: "Changed", end: true, show: (one) => html`<${Ago} at=${one.newest.created_at} />` },
   ];
   return html`<${Table} columns=${columns} rows=${templates} keyOf=${(one) => one.name} to=${(one) => href(["templates", one.name])} label="Templates" />

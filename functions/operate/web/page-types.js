@@ -28,7 +28,7 @@ export default function Types({ route }) {
 
 const COLUMNS = [
   { name: "name", label: "Name", show: (type) => html`<span class="mono">${type.name}</span>` },
-  { name: "channels", label: "Channels", show: (type) => (type.channels ? type.channels.map((channel) => html`<span class="badge mute chip" key=${channel}>${TITLES[channel]}</span>`) : html`<span class="mute">the template's</span>`) },
+  { name: "channels", label: "Channels", show: (type) => (type.channels ? html`<span>${type.channels.map((channel) => html`<span class="badge mute chip" key=${channel}>${TITLES[channel]}</span>`)}</span>` : html`<span class="mute">the template's</span>`) },
   { name: "template", label: "Template", show: (type) => (type.template ? html`<a class="mono" href=${href(["templates", type.template])}>${type.template}</a>` : html`<span class="mute">none</span>`) },
   { name: "priority", label: "Priority", show: (type) => html`<${Badge} tone=${{ critical: "bad", high: "warn" }[type.priority] ?? "mute"}>${type.priority}<//>` },
   { name: "rules", label: "Rules", wide: true, show: (type) => rules(type).join(", ") || html`<span class="mute">the usual</span>` },

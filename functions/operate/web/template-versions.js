@@ -26,7 +26,7 @@ export function TemplateVersions({ name, rows, asked, refresh }) {
     { name: "subject", label: "Says", wide: true, show: (row) => html`<span class="clamp" dir="auto">${row.subject ?? row.body}</span>` },
     { name: "created_at", label: "Published", show: (row) => html`<span class="nowrap"><${Time} at=${row.created_at} /></span>` },
     { name: "who", label: "By", show: (row) => html`<${Author} row=${row} who=${who} />` },
-    { name: "acts", label: "", end: true, show: (row) => html`<div class="actions">
+    { name: "acts", label: "Actions", end: true, show: (row) => html`<div class="actions">
         ${before(rows, row) && html`<button type="button" class="button small ghost" onClick=${() => compare(before(rows, row).id, row.id)}>What changed</button>`}
         ${!row.is_active && html`<${Action} small run=${() => again(row)}>Publish again…<//>`}</div>` },
   ];
@@ -69,7 +69,7 @@ function useAuthors() {
 
 function Author({ row, who }) {
   const [person, key] = [who.people.get(row.id), who.keys.get(row.created_by)];
-  if (person) return html`${person} <span class="mute">by ${key ?? "a key"}</span>`;
+  if (person) return html`<span>${person} <span class="mute">by ${key ?? "a key"}</span></span>`;
   if (key) return html`<span>${key}</span>`;
   return row.created_by ? html`<${Copy} value=${row.created_by}><span class="nowrap">key …${row.created_by.slice(-6)}</span><//>` : html`<span class="mute">–</span>`;
 }

@@ -24,8 +24,8 @@ export function For({ at }) {
   return html`<time datetime=${at} title=${`since ${localTime(at)} · ${utcTime(at)}`}>${span((now - new Date(at).getTime()) / 1000)}</time>`;
 }
 
-export function Badge({ status, tone = toneOf(status), children }) {
-  return html`<span class=${`badge ${tone}`}>${children ?? words(status).toLowerCase()}</span>`;
+export function Badge({ status, tone, children }) {
+  return html`<span class=${`badge ${tone ?? toneOf(status)}`}>${children ?? words(status).toLowerCase()}</span>`;
 }
 
 /** A value that can be copied. */

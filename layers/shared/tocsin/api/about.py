@@ -75,6 +75,7 @@ def every_endpoint() -> list[Endpoint]:
         audit_log,
         books,
         dead_letters,
+        decisions,
         devices,
         diagnostics,
         email_log,
@@ -115,7 +116,7 @@ def every_endpoint() -> list[Endpoint]:
     from tocsin.http import assets  # noqa: PLC0415
 
     modules = (
-        *(intents, wait, events, notifications, messages, search),
+        *(intents, wait, events, notifications, messages, search, decisions),
         *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
         *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe),
         *(kv, triggers, webhooks, webhook_deliveries),

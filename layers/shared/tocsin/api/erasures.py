@@ -40,6 +40,11 @@ def shown_receipt(erasure: Erasure) -> dict[str, Any]:
     }
 
 
+def shown_count(count: int, *, is_cut: bool) -> int | dict[str, Any]:
+    """A number; where there may be more than was counted, it says so."""
+    return {"count": count, "at_least": True} if is_cut else count
+
+
 ENDPOINTS = [
     Endpoint("GET /v1/erasures", "manage", list_erasures, "List receipts of erasures", parameters=paging.PARAMETERS),
     Endpoint("GET /v1/erasures/{id}", "manage", get_erasure, "Show a receipt", answers={404: "No such receipt"}),

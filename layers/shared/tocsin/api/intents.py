@@ -56,7 +56,8 @@ def post_intent(call: Call) -> Response:
         return Response(307, {"location": WAIT_PATH}, {"Location": WAIT_PATH})
     value = call.request.json()
     key = idempotency_key(call.request.headers.get("idempotency-key"))
-    (end,), allowance = admit(call, 1, partial(accepting.accept, asked=[asked(key, value, depth_of(call))]))
+    one = asked(key, value, depth_of(call), mode=call.principal.mode)
+    (end,), allowance = admit(call, 1, partial(accepting.accept, asked=[one]))
     if not isinstance(end, Admitted):
         raise refusal(end)
     replay = {"Idempotency-Replayed": "true"} if end.is_replay else {}
@@ -68,8 +69,8 @@ def post_batch(call: Call) -> Response:
     items = value.get("intents") if isinstance(value, dict) else None
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
         raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
-    depth = depth_of(call)
-    read = [_read_item(item, depth) for item in items]
+    depth, mode = depth_of(call), call.principal.mode
+    read = [_read_item(item, depth, mode) for item in items]
     readable = [one for one in read if isinstance(one, Asked)]
     headers: dict[str, str] = {}
     ends: list[IntakeEnd] = []
@@ -121,21 +122,24 @@ def idempotency_key(header: str | None) -> str:
     return key
 
 
-def asked(key: str, value: Any, depth: int) -> Asked:
+def asked(key: str, value: Any, depth: int, *, mode: str) -> Asked:
+    """The intent, strictly read. `mode` is the key's."""
     intent: Intent = door.parse(Intent, value)
+    if accepting.asks_for_more(intent, mode):
+        raise problems.invalid_field("/mode", "cannot be live: this is a test key, and what it sends reaches nobody")
     if accepting.send_at_is_too_far(intent):
         raise problems.invalid_field("/send_at", "must be within 365 days")
     return Asked(key, intent, strict_json.fingerprint(value), trigger_depth=depth)
 
 
-def _read_item(item: Any, depth: int) -> Asked | Problem:
+def _read_item(item: Any, depth: int, mode: str) -> Asked | Problem:
     try:
         if not isinstance(item, dict):
             raise problems.invalid("An intent must be an object.")
         key = item.get("idempotency_key")
         if not isinstance(key, str) or not KEY.fullmatch(key):
             raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth)
+        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth, mode=mode)
     except Problem as problem:
         return problem
 

@@ -14,12 +14,13 @@ from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import kv_entries
 from tocsin.store.flow.write_kv import KvCondition
-from tocsin.store.kv_entries import KvEntry
+from tocsin.store.kv_entries import KvCollection, KvEntry
 from tocsin.triggers import kv, names
 from tocsin.triggers.kv import KvFull, ValueTooLarge
 
 MAX_VALUE = 64 * 1024
 MAX_PAGE = 1024 * 1024  # bytes of the values of one page
+MOST_COUNTED = 10_000  # entries of one collection
 _VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -90,6 +91,15 @@ def list_kv(call: Call) -> Response:
     return Response(200, {"data": [_shown(entry) for entry in page.entries], "next_cursor": next_cursor})
 
 
+def list_collections(call: Call) -> Response:
+    cursor, limit = call.request.query.get("cursor"), paging.limit_of(call.request)
+    after = cursors.decode_name(cursor, names.COLLECTION) if cursor else ""
+    with tenant_transaction(call.conn, call.tenant_id):
+        rows = kv_entries.list_collections(call.conn, call.tenant_id, after=after, limit=limit + 1, most=MOST_COUNTED + 1)
+    next_cursor = cursors.encode_name(rows[limit - 1].collection) if len(rows) > limit else None
+    return Response(200, {"data": [_shown_collection(row) for row in rows[:limit]], "next_cursor": next_cursor})
+
+
 def _place(call: Call) -> tuple[str, str]:
     key = call.request.path_parameters.get("key", "")
     if not names.KEY.fullmatch(key):
@@ -140,6 +150,15 @@ def _shown(entry: KvEntry) -> dict[str, Any]:
         "version": entry.version,
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
+    }
+
+
+def _shown_collection(row: KvCollection) -> dict[str, Any]:
+    return {
+        "collection": row.collection,
+        "count": min(row.count, MOST_COUNTED),
+        "at_least": row.count > MOST_COUNTED,
+        "updated_at": row.updated_at,
     }
 
 
@@ -198,5 +217,12 @@ ENDPOINTS = [
         list_kv,
         "List values in the order of their keys; a page ends early where its values reach 1 MiB",
         parameters=[_PREFIX, *paging.PARAMETERS],
+    ),
+    Endpoint(
+        "GET /v1/kv",
+        "data",
+        list_collections,
+        "List the collections in the order of their names, with how many entries each has",
+        parameters=paging.PARAMETERS,
     ),
 ]

@@ -115,7 +115,7 @@ def _asked(row: MalformedIntent, fields: Any, tenant_id: UUID) -> Asked | Told:
     key = fields.get("idempotency_key", usual)
     if not isinstance(key, str) or not KEY.fullmatch(key):
         raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-    return intents.asked(key, {name: part for name, part in fields.items() if name != "idempotency_key"}, 0)
+    return intents.asked(key, {name: part for name, part in fields.items() if name != "idempotency_key"}, 0, mode="live")
 
 
 def _found(call: Call) -> MalformedIntent:

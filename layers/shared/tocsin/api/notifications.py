@@ -10,8 +10,8 @@ from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import dead_letters, domain_events, records
 
-_STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
-_CHANNELS = ("email", "sms", "push", "in_app", "webhook")
+STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
+CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 
 
 def list_notifications(call: Call) -> Response:
@@ -20,8 +20,8 @@ def list_notifications(call: Call) -> Response:
     wanted = {
         "type": query.get("type"),
         "producer": query.get("producer"),
-        "status": filters.choice_of(call.request, "status", _STATUSES),
-        "channel": filters.choice_of(call.request, "channel", _CHANNELS),
+        "status": filters.choice_of(call.request, "status", STATUSES),
+        "channel": filters.choice_of(call.request, "channel", CHANNELS),
         "recipient": f"user:{query['user_id']}" if "user_id" in query else None,
         "since": filters.moment_of(call.request, "since"),
         "until": filters.moment_of(call.request, "until"),
@@ -149,10 +149,10 @@ _FILTERS: list[dict[str, Any]] = [
     {
         "name": "status",
         "in": "query",
-        "schema": {"enum": list(_STATUSES)},
+        "schema": {"enum": list(STATUSES)},
         "description": "Of one of its routes; dead_letter: or of itself",
     },
-    {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}, "description": "Of one of its routes"},
+    {"name": "channel", "in": "query", "schema": {"enum": list(CHANNELS)}, "description": "Of one of its routes"},
     *filters.SINCE_UNTIL,
 ]
 

@@ -11,7 +11,7 @@ from pydantic import Field, StrictStr, ValidationError
 from tocsin.access import tenants
 from tocsin.access.tenant_settings import TenantSettings
 from tocsin.access.tenants import BeingDeleted, FirstTenant, NotConfirmed
-from tocsin.api.erasures import shown_receipt
+from tocsin.api.erasures import shown_count, shown_receipt
 from tocsin.foundation import merge_patch
 from tocsin.foundation.fields import Closed, Reason, errors_of
 from tocsin.foundation.ids import as_uuid
@@ -113,7 +113,9 @@ def delete_tenant(call: Call) -> Response:
         counts = tenants.count(call.conn, _id(call))
         if counts is None:
             raise problems.not_found("tenant")
-        return Response(200, {"dry_run": True, "would_delete": counts})
+        most = tenants.MOST_COUNTED
+        shown = {table: shown_count(min(found, most), is_cut=found > most) for table, found in counts.items()}
+        return Response(200, {"dry_run": True, "would_delete": shown})
     if not call.request.body:
         raise problems.invalid('The body confirms the deletion with the tenant\'s name: `{"confirm": "…"}`.')
     body: DeleteBody = call.request.parsed(DeleteBody)

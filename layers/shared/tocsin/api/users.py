@@ -1,14 +1,14 @@
 """Users: whom the producer's own ids mean, and how they are reached."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StrictBool
 
-from tocsin.api.erasures import shown_receipt
+from tocsin.api.erasures import shown_count, shown_receipt
 from tocsin.foundation import merge_patch
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, ExternalId, Name
@@ -19,6 +19,7 @@ from tocsin.intake.intents import Email, Phone
 from tocsin.people import users as people
 from tocsin.people.erase import erase
 from tocsin.people.time_zones import known_zone
+from tocsin.people.try_erase import try_erase
 from tocsin.people.users import AlreadyTaken, Profile
 from tocsin.store import users
 from tocsin.store.users import UnknownUser, User
@@ -48,6 +49,12 @@ class UserItem(UserBody):
 
 class UserBatch(Closed):
     users: Annotated[list[UserItem], Field(min_length=1, max_length=MAX_BATCH)]
+
+
+class EraseBody(Closed):
+    """`dry_run`: say what would be erased, and erase nothing."""
+
+    dry_run: StrictBool = False
 
 
 def put_user(call: Call) -> Response:
@@ -147,15 +154,33 @@ def list_users(call: Call) -> Response:
 
 
 def erase_user(call: Call) -> Response:
-    """Everything of theirs, everywhere; the receipt says what. 202: there is a lot, and the next run of retention goes on."""
-    until = time.monotonic() + ERASES_FOR
-    with named_user():
-        receipt = erase(call.conn, call.actor, external_id_of(call), has_time=lambda: time.monotonic() < until)
-    return Response(200 if receipt.finished_at else 202, shown_receipt(receipt))
+    """Everything of theirs, everywhere; the receipt says what. 202: there is a lot, and the next run of retention goes on.
+
+    `dry_run` counts what it would be, and leaves it all as it is."""
+    body: EraseBody = call.request.parsed(EraseBody) if call.request.body else EraseBody()
+    return _counted(call) if body.dry_run else _erased(call)
 
 
 def delete_user(call: Call) -> Response:
-    return erase_user(call)
+    return _erased(call)
+
+
+def _erased(call: Call) -> Response:
+    with named_user():
+        receipt = erase(call.conn, call.actor, external_id_of(call), has_time=_for_a_while())
+    return Response(200 if receipt.finished_at else 202, shown_receipt(receipt))
+
+
+def _counted(call: Call) -> Response:
+    with named_user():
+        reach = try_erase(call.conn, call.tenant_id, external_id_of(call), has_time=_for_a_while())
+    counts = {table: shown_count(count, is_cut=table in reach.cut) for table, count in reach.counts.items()}
+    return Response(200, {"dry_run": True, "user_id": external_id_of(call), "would_erase": counts})
+
+
+def _for_a_while() -> Callable[[], bool]:
+    until = time.monotonic() + ERASES_FOR
+    return lambda: time.monotonic() < until
 
 
 def external_id_of(call: Call) -> str:
@@ -204,7 +229,9 @@ ENDPOINTS = [
         "POST /v1/users/{id}/erase",
         "manage",
         erase_user,
-        "Erase a user everywhere, with a receipt",
+        "Erase a user everywhere, with a receipt; or count what that would be",
+        body=EraseBody,
+        body_is_optional=True,
         answers={202: "Begun; it is gone on with", 404: "No such user"},
     ),
     Endpoint(

@@ -17,7 +17,8 @@ _ENDLESS = ("tenant", "thread", "scope")
 def post_wait(call: Call) -> Response:
     seconds = prefer.required_wait_of(call.request.headers)
     value = call.request.json()
-    asked = intents.asked(intents.idempotency_key(call.request.headers.get("idempotency-key")), value, depth_of(call))
+    key = intents.idempotency_key(call.request.headers.get("idempotency-key"))
+    asked = intents.asked(key, value, depth_of(call), mode=call.principal.mode)
     _refuse_what_has_no_end(asked.intent)
     end, allowance = intents.admit(call, 1, partial(send_and_wait, asked=asked, seconds=seconds))
     if not isinstance(end, Waited):

@@ -41,7 +41,7 @@ def timeline(
 
 
 def shown(entries: list[TimelineEntry]) -> list[TimelineEntry]:
-    return [{key: value for key, value in entry.items() if key != "order"} for entry in entries]
+    return [{key: value for key, value in entry.items() if key not in ("order", "learned_at")} for entry in entries]
 
 
 def _of_route(route: dict[str, Any]) -> list[TimelineEntry]:
@@ -101,8 +101,11 @@ def _of_letter(letter: dict[str, Any], *, is_told: bool) -> list[TimelineEntry]:
 def _of_event(event: dict[str, Any]) -> TimelineEntry:
     """When it happened by the provider's own clock, in whatever order we heard of it."""
     detail = f": {event['detail']}" if event["detail"] else ""
-    return _entry(event["occurred_at"], f"provider_{event['kind']}", event["provider"] + detail, event["route_id"], order=_HEARD)
+    what, reason = f"provider_{event['kind']}", event["provider"] + detail
+    return _entry(event["occurred_at"], what, reason, event["route_id"], order=_HEARD, learned_at=event["received_at"])
 
 
-def _entry(at: datetime, what: str, reason: str, route_id: str | None = None, *, order: int = 0) -> TimelineEntry:
-    return {"at": at, "what": what, "reason": reason, "route_id": route_id, "order": order}
+def _entry(
+    at: datetime, what: str, reason: str, route_id: str | None = None, *, order: int = 0, learned_at: datetime | None = None
+) -> TimelineEntry:
+    return {"at": at, "what": what, "reason": reason, "route_id": route_id, "order": order, "learned_at": learned_at or at}

@@ -16,10 +16,12 @@ CURSOR: dict[str, Any] = {
     "schema": {"type": "string"},
     "description": "next_cursor of the page before",
 }
-PARAMETERS: list[dict[str, Any]] = [
-    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 50}},
-    CURSOR,
-]
+LIMIT: dict[str, Any] = {
+    "name": "limit",
+    "in": "query",
+    "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
+}
+PARAMETERS: list[dict[str, Any]] = [LIMIT, CURSOR]
 
 
 def limit_of(request: Request) -> int:

@@ -79,6 +79,11 @@ def send_at_is_too_far(intent: Intent) -> bool:
     return intent.send_at is not None and intent.send_at > datetime.now(UTC) + FARTHEST_SEND
 
 
+def asks_for_more(intent: Intent, mode: str) -> bool:
+    """Whether it is to go out live, and whoever sends it may only test."""
+    return intent.mode == "live" and mode != "live"
+
+
 def accept(
     conn: Connection[Any],
     asked: list[Asked],
@@ -208,6 +213,7 @@ def _row(n: int, asked: Asked, reply_within: timedelta | None = None) -> dict[st
         "thread_kind": intent.about.kind if intent.about else None,
         "thread_id": intent.about.id if intent.about else None,
         "trigger_depth": asked.trigger_depth,
+        "mode": "test" if intent.mode == "test" else None,  # the sender's; an intent can only ask for less
         "retry_max_attempts": intent.retry.max_attempts,
         "retry_backoff": intent.retry.backoff,
         "retry_base_ms": intent.retry.base_ms,

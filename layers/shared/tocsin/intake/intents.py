@@ -102,6 +102,7 @@ class Intent(Closed):
     send_at: Moment | None = None
     expires_at: Moment | None = None
     retry: Retry = Retry()
+    mode: Literal["live", "test"] | None = None  # test: this one goes to the sandbox, whoever sends it
 
     @model_validator(mode="after")
     def _expires_after_sending(self) -> "Intent":

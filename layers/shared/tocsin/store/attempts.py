@@ -1,5 +1,6 @@
 """One row per try, opened before the provider is called."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -58,6 +59,24 @@ def list_of_route(
             ORDER BY attempt_no
             """,
             {"tenant_id": tenant_id, "notification_id": notification_id, "route_id": route_id, "generation": generation},
+        )
+        .fetchall()
+    )
+
+
+def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[dict[str, Any]]:
+    """The tries that began or ended in this time."""
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT notification_id, route_id, generation, attempt_no, provider, started_at, finished_at, outcome, error_message
+            FROM attempts
+            WHERE tenant_id = %(tenant_id)s
+              AND (started_at >= %(since)s AND started_at < %(until)s OR finished_at >= %(since)s AND finished_at < %(until)s)
+            """,
+            {"tenant_id": tenant_id, "since": since, "until": until},
+            prepare=False,  # seconds, or minutes
         )
         .fetchall()
     )

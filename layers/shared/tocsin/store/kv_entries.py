@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
-from psycopg.rows import args_row
+from psycopg.rows import args_row, class_row
 
 from tocsin.foundation.strict_json import MAX_INTEGER
 
@@ -32,6 +32,13 @@ class KvEntry:
 class KvPage:
     entries: list[KvEntry]
     is_last: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KvCollection:
+    collection: str
+    count: int
+    updated_at: datetime  # when one of those that were counted was last written
 
 
 def entry_of(collection: str, key: str, value: str, *rest: Any) -> KvEntry:
@@ -95,3 +102,38 @@ def list_page(
         },
     ).fetchall()
     return KvPage([entry_of(*entry) for _, *entry in rows], is_last=not rows or rows[-1][0])
+
+
+def list_collections(conn: Connection[Any], tenant_id: UUID, *, after: str, limit: int, most: int) -> list[KvCollection]:
+    """In the order of their names, from one to the next along the primary key; of each at most `most` entries are counted."""
+    return (
+        conn.cursor(row_factory=class_row(KvCollection))
+        .execute(
+            """
+            WITH RECURSIVE walk AS (
+                (SELECT collection FROM kv_entries
+                 WHERE tenant_id = %(tenant_id)s AND collection > %(after)s
+                 ORDER BY collection LIMIT 1)
+                UNION ALL
+                SELECT (SELECT kv_entries.collection FROM kv_entries
+                        WHERE kv_entries.tenant_id = %(tenant_id)s AND kv_entries.collection > walk.collection
+                        ORDER BY kv_entries.collection LIMIT 1)
+                FROM walk
+                WHERE walk.collection IS NOT NULL
+            ), named AS MATERIALIZED (
+                SELECT collection FROM walk WHERE collection IS NOT NULL LIMIT %(limit)s
+            )
+            SELECT named.collection, counted.count, counted.updated_at
+            FROM named
+            CROSS JOIN LATERAL (
+                SELECT count(*) AS count, max(entry.updated_at) AS updated_at
+                FROM (SELECT kv_entries.updated_at FROM kv_entries
+                      WHERE kv_entries.tenant_id = %(tenant_id)s AND kv_entries.collection = named.collection
+                      LIMIT %(most)s) AS entry
+            ) AS counted
+            ORDER BY named.collection
+            """,
+            {"tenant_id": tenant_id, "after": after, "limit": limit, "most": most},
+        )
+        .fetchall()
+    )

@@ -90,7 +90,7 @@ def delete_expired(conn: Connection[Any], *, age: timedelta, least: timedelta, l
             FROM tocsin_kept('email_log_days', %(age)s, %(least)s) AS kept
             CROSS JOIN LATERAL (
                 SELECT notification_email_log.id FROM notification_email_log
-                WHERE notification_email_log.tenant_id = kept.tenant_id
+                WHERE notification_email_log.tenant_id = kept.tenant_id AND notification_email_log.id > 0  -- as its index says
                   AND notification_email_log.sent_at AT TIME ZONE 'UTC' < (tocsin_now() - kept.age) AT TIME ZONE 'UTC'
                 ORDER BY notification_email_log.sent_at AT TIME ZONE 'UTC'
                 LIMIT %(limit)s

@@ -1,7 +1,7 @@
 """What providers told us later: each event once, matched to the attempt it names."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -115,6 +115,23 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
             LIMIT %(limit)s
             """,
             {"tenant_id": tenant_id, "notification_id": notification_id, "limit": limit},
+        )
+        .fetchall()
+    )
+
+
+def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[dict[str, Any]]:
+    """What was heard in this time, whenever it happened."""
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT notification_id, route_id, provider, kind, detail, occurred_at, received_at
+            FROM provider_events
+            WHERE tenant_id = %(tenant_id)s AND received_at >= %(since)s AND received_at < %(until)s
+            """,
+            {"tenant_id": tenant_id, "since": since, "until": until},
+            prepare=False,  # seconds, or minutes
         )
         .fetchall()
     )

@@ -221,6 +221,39 @@ def find_newest_to_phone(conn: Connection[Any], tenant_id: UUID, phone: str, *, 
     return [row[0] for row in rows]
 
 
+def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[UUID]:
+    """The records that were accepted, or whose cancelling was asked for, in this time."""
+    rows = conn.execute(
+        """
+        SELECT notification_id
+        FROM records
+        WHERE tenant_id = %(tenant_id)s AND accepted_at >= %(since)s AND accepted_at < %(until)s
+        UNION ALL
+        SELECT notification_id
+        FROM records
+        WHERE tenant_id = %(tenant_id)s AND cancelled_at >= %(since)s AND cancelled_at < %(until)s
+        """,
+        {"tenant_id": tenant_id, "since": since, "until": until},
+        prepare=False,  # seconds, or minutes
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def find_some(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[dict[str, Any]]:
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT notification_id, notification_type, producer, mode, audience_kind, accepted_at, send_at, cancelled_at
+            FROM records
+            WHERE tenant_id = %(tenant_id)s AND notification_id = ANY(%(ids)s)
+            """,
+            {"tenant_id": tenant_id, "ids": ids},
+        )
+        .fetchall()
+    )
+
+
 def mark_cancelled(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> bool:
     """Note the wish; what is planned from now on is planned as cancelled. False when there is no such record."""
     marked = conn.execute(

@@ -145,6 +145,49 @@ def find_by_message_id(conn: Connection[Any], tenant_id: UUID, message_ids: list
     )
 
 
+def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[tuple[UUID, str]]:
+    """The routes of which something was decided in this time: planned before its end, and changed after its beginning."""
+    rows = conn.execute(
+        """
+        SELECT notification_id, route_id
+        FROM routes
+        WHERE tenant_id = %(tenant_id)s AND created_at < %(until)s AND updated_at >= %(since)s
+          AND (created_at >= %(since)s OR updated_at < %(until)s
+               OR deferred_at >= %(since)s AND deferred_at < %(until)s
+               OR COALESCE(published_at, dead_lettered_at, skipped_at, cancelled_at) >= %(since)s
+                  AND COALESCE(published_at, dead_lettered_at, skipped_at, cancelled_at) < %(until)s)
+        """,
+        {"tenant_id": tenant_id, "since": since, "until": until},
+        prepare=False,  # seconds, or minutes
+    ).fetchall()
+    return [(row[0], row[1]) for row in rows]
+
+
+def find_some(conn: Connection[Any], tenant_id: UUID, places: list[tuple[UUID, str]]) -> list[dict[str, Any]]:
+    return (
+        conn.cursor(row_factory=dict_row)
+        .execute(
+            """
+            SELECT route.*
+            FROM unnest(%(ids)s::uuid[], %(route_ids)s::text[]) AS wanted (notification_id, route_id)
+            CROSS JOIN LATERAL (
+                -- LIMIT: one probe of the index each; as a join it would read the whole table
+                SELECT routes.notification_id, routes.route_id, channel, recipient_ref, status, reason, audience_reason,
+                       generation, provider, deferral_count, deferred_reason, deferred_at, next_attempt_at, may_have_arrived,
+                       duplicate_suspected, last_error_message, created_at, updated_at, published_at, dead_lettered_at,
+                       skipped_at, cancelled_at
+                FROM routes
+                WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = wanted.notification_id
+                  AND routes.route_id = wanted.route_id
+                LIMIT 1
+            ) AS route
+            """,
+            {"tenant_id": tenant_id, "ids": [one[0] for one in places], "route_ids": [one[1] for one in places]},
+        )
+        .fetchall()
+    )
+
+
 def find_newest_to(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
     """The notifications with such a route to a recipient, newest first."""
     rows = conn.execute(

@@ -373,6 +373,10 @@ class Settlement:
     may_have_arrived: bool = False  # it ends, and an earlier attempt is in doubt
     recovery_hint: str = ""
 
+    @property
+    def ends(self) -> bool:
+        return self.delay is None and self.due_at is None
+
     def as_json(self) -> dict[str, Any]:
         return {
             "outbox_id": str(self.outbox_id),
@@ -388,7 +392,7 @@ class Settlement:
             "provider_code": self.provider_code[:200],
             "provider_response": one_line(self.provider_response)[:500],
             "attempt_error": (self.attempt_error or self.error_message)[:1000],
-            "ends": self.delay is None and self.due_at is None,
+            "ends": self.ends,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
             "expires_at": None if self.expires_at is None else self.expires_at.isoformat(),

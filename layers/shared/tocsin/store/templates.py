@@ -142,16 +142,20 @@ def find_active(conn: Connection[Any], names: list[tuple[UUID, str]], *, channel
         conn.cursor(row_factory=class_row(TemplateRow))
         .execute(
             """
-            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                   created_at, updated_at
-            FROM templates
-            JOIN jsonb_to_recordset(%(names)s) AS wanted (wanted_tenant uuid, wanted_name text)
-                ON templates.tenant_id = wanted_tenant AND templates.name = wanted_name
-            WHERE channel = %(channel)s AND is_active
-            ORDER BY created_at, id
+            SELECT template.*
+            FROM jsonb_to_recordset(%(names)s) AS wanted (tenant_id uuid, name text)
+            CROSS JOIN LATERAL (
+                SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
+                       created_at, updated_at
+                FROM templates
+                WHERE templates.tenant_id = wanted.tenant_id AND templates.name = wanted.name
+                  AND templates.channel = %(channel)s AND templates.is_active
+                OFFSET 0  -- looked up one by one, however many the planner expects
+            ) AS template
+            ORDER BY template.created_at, template.id
             """,
             {
-                "names": Jsonb([{"wanted_tenant": str(tenant), "wanted_name": name} for tenant, name in names]),
+                "names": Jsonb([{"tenant_id": str(tenant), "name": name} for tenant, name in names]),
                 "channel": channel,
             },
         )

@@ -43,6 +43,8 @@ def asked(run: TriggerRun) -> Asked | HandlerFailure:
         return HandlerFailure("too_large", f"filled with the event it has more than {MAX_BODY} bytes", is_permanent=True)
     if accept_intents.send_at_is_too_far(intent):
         return HandlerFailure("invalid_intent", "/send_at must be within 365 days", is_permanent=True)
+    if run.key is not None and accept_intents.asks_for_more(intent, run.key.mode):
+        return HandlerFailure("invalid_intent", "/mode cannot be live: a test key registered the trigger", is_permanent=True)
     depth = run.work.trigger_depth
     sent_by = "letter" if run.letter is not None else "trigger"  # what a letter causes fires no further dead-letter trigger
     return Asked(f"{sent_by}:{run.work.id}", intent, strict_json.fingerprint(value), trigger_depth=depth)

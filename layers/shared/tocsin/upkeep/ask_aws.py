@@ -13,6 +13,7 @@ from tocsin.foundation import aws, deadlines
 from tocsin.foundation.settings import QUEUES, MissingSetting, Settings
 
 LIMITS = (1.0, 1.0)  # seconds to connect and to read
+PAUSE = 1.0  # seconds between two questions of a kind, as SES wants it
 IN_ALL = 4.0  # seconds for all of them together, whatever else holds one up, such as the look-up of a name
 
 _Url = Callable[[Settings], str]
@@ -67,31 +68,29 @@ class SesIdentity:
 
 @dataclass(frozen=True, slots=True)
 class AwsAnswers:
-    """What is known afterwards. An identity that is None does not exist."""
+    """What is known afterwards; of the sender's identities those that exist, up to the first that is verified."""
 
     account: SesAccount | Silent
-    identities: dict[str, SesIdentity | Silent | None]
+    identities: list[SesIdentity] | Silent
     queues: dict[str, QueueDepth | Silent]
     dead_letters: dict[str, QueueDepth | Silent]
 
 
 def ask(config: Settings, sender: str | None) -> Callable[[], AwsAnswers]:
-    """Begin to ask. What is returned waits for the answers: until all are there, or their time is up. A sender is known to SES
-    by its address or by its domain."""
+    """Begin to ask. What is returned waits for the answers: until all are there, or their time is up."""
     ends_at = time.monotonic() + max(0.0, min(IN_ALL, deadlines.time_left()))
     with suppress(Exception):  # what keeps one from being made is said by whoever then uses it
         aws.client("sesv2", LIMITS)  # made here: the threads would all make it at once
         aws.client("sqs", LIMITS)
     account = _begin(_account)
-    names = [sender, sender.rpartition("@")[2]] if sender else []
-    identities = {name: _begin(partial(_identity, name)) for name in names}
+    identities = _begin(partial(_identities, sender or ""))
     queues = {name: _begin(partial(_depth, config, url)) for name, url in WORK_QUEUES.items()}
     dead_letters = {name: _begin(partial(_depth, config, url)) for name, url in DEAD_LETTER_QUEUES.items()}
 
     def answers() -> AwsAnswers:
         return AwsAnswers(
             _answer(account, ends_at),
-            {name: _answer(asked, ends_at) for name, asked in identities.items()},
+            _answer(identities, ends_at),
             {name: _answer(asked, ends_at) for name, asked in queues.items()},
             {name: _answer(asked, ends_at) for name, asked in dead_letters.items()},
         )
@@ -109,6 +108,17 @@ def _account() -> SesAccount:
         quota["Max24HourSend"],
         quota["SentLast24Hours"],
     )
+
+
+def _identities(sender: str) -> list[SesIdentity]:
+    """SES knows a sender by its domain or by its address. One that is verified is enough, and is asked for alone."""
+    if not sender:
+        return []
+    domain = _identity(sender.rpartition("@")[2])
+    if domain and domain.is_verified:
+        return [domain]
+    time.sleep(PAUSE)
+    return [each for each in (domain, _identity(sender)) if each]
 
 
 def _identity(name: str) -> SesIdentity | None:

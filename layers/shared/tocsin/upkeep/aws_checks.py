@@ -94,25 +94,21 @@ def _restricted(said: SesAccount, share: float, used: str) -> Iterator[Flaw]:
         yield Flaw("failed" if share >= 1 else "warning", f"The daily quota is nearly used: {used}.", fix)
 
 
-def ses_identity(sender: str | None, asked: dict[str, SesIdentity | Silent | None]) -> Diagnostic:
-    """SES knows a sender by its address or by its domain; one that is verified is enough."""
-    found = [said for said in asked.values() if isinstance(said, SesIdentity)]
-    verified = [said for said in found if said.is_verified]
-    silent = [said for said in asked.values() if isinstance(said, Silent)]
+def ses_identity(sender: str | None, found: list[SesIdentity] | Silent) -> Diagnostic:
+    """SES knows a sender by its domain or by its address; one that is verified is enough."""
     if not sender:
         return Diagnostic("ses_identity", "failed", "No sender is set.", "Deploy with the parameter EmailFrom.")
-    if verified:
-        name = verified[0].name
-        return judged("ses_identity", _unsigned(verified), well=f"{name} is verified, and mail is signed with DKIM.")
-    if silent:
-        return judged("ses_identity", [_unknown("SES", f"whether {sender} is verified", silent[0])], well="")
+    if isinstance(found, Silent):
+        return judged("ses_identity", [_unknown("SES", f"whether {sender} is verified", found)], well="")
+    for identity in found:
+        if identity.is_verified:
+            return judged("ses_identity", _unsigned(identity), well=f"{identity.name} is verified, and mail is signed with DKIM.")
     return judged("ses_identity", [_unverified(found) if found else _not_there(sender)], well="")
 
 
-def _unsigned(verified: list[SesIdentity]) -> Iterator[Flaw]:
-    if not any(said.is_signed and said.dkim == "SUCCESS" for said in verified):
-        one = verified[0]
-        what = f"{one.name} is verified, but its mail is not signed with DKIM ({one.dkim}): much of it lands in spam."
+def _unsigned(verified: SesIdentity) -> Iterator[Flaw]:
+    if not verified.is_signed or verified.dkim != "SUCCESS":
+        what = f"{verified.name} is verified, but its mail is not signed with DKIM ({verified.dkim}): much of it lands in spam."
         fix = "Publish the three CNAME records that SES shows for the domain (VerifyEmailDomain with HostedZoneId does it)."
         yield Flaw("warning", what, fix)
 

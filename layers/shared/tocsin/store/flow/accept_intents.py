@@ -53,7 +53,7 @@ def reserve(
                 n integer, notification_id uuid, idempotency_key text, request_fingerprint text,
                 notification_type text, audience_kind text, recipient_user_ids jsonb, audience jsonb, payload jsonb,
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
-                retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
+                mode text, retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
                 occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean,
                 reply_within_seconds float8)
         -- Types, templates and users are looked up one by one. The planner takes a JSON parameter for thousands of rows and would
@@ -102,7 +102,7 @@ def reserve(
                 thread_kind, thread_id, trigger_depth, retry_max_attempts, retry_backoff, retry_base_ms, occurred_at,
                 accepted_at, send_at, expires_at, updated_at, idempotency_expires_at)
             SELECT
-                notification_id, %(tenant_id)s, notification_type, %(producer)s, %(mode)s, audience_kind,
+                notification_id, %(tenant_id)s, notification_type, %(producer)s, COALESCE(intent.mode, %(mode)s), audience_kind,
                 recipient_user_ids, audience, payload, idempotency_key, decode(request_fingerprint, 'hex'),
                 %(request_id)s, %(trace_id)s, resolved.template, COALESCE(resolved.channels, wording.channels),
                 resolved.priority, thread_kind, thread_id, trigger_depth, retry_max_attempts, retry_backoff, retry_base_ms,

@@ -133,12 +133,20 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
         LEFT JOIN devices ON devices.id = routes.device_id AND devices.tenant_id = outbox.tenant_id
         LEFT JOIN templates ON templates.id = routes.template_id
         LEFT JOIN notification_types AS kind ON kind.tenant_id = outbox.tenant_id AND kind.name = records.notification_type
-        LEFT JOIN preferences AS plain
-            ON plain.tenant_id = outbox.tenant_id AND plain.user_id = routes.user_id AND plain.channel = routes.channel
-            AND plain.notification_type = ''
-        LEFT JOIN preferences AS finer
-            ON finer.tenant_id = outbox.tenant_id AND finer.user_id = routes.user_id AND finer.channel = routes.channel
-            AND finer.notification_type = records.notification_type
+        LEFT JOIN LATERAL (
+            SELECT preferences.*
+            FROM preferences
+            WHERE preferences.tenant_id = outbox.tenant_id AND preferences.user_id = routes.user_id
+              AND preferences.channel = routes.channel AND preferences.notification_type = ''
+            LIMIT 1
+        ) AS plain ON true
+        LEFT JOIN LATERAL (
+            SELECT preferences.*
+            FROM preferences
+            WHERE preferences.tenant_id = outbox.tenant_id AND preferences.user_id = routes.user_id
+              AND preferences.channel = routes.channel AND preferences.notification_type = records.notification_type
+            LIMIT 1
+        ) AS finer ON true
         LEFT JOIN LATERAL (
             SELECT suppressions.reason
             FROM suppressions

@@ -68,7 +68,10 @@ def read_states(
     hour: timedelta,
     hourly_limit: int,
 ) -> list[State]:
-    """What the log knows for each delivery that is still under our lease, oldest first."""
+    """What the log knows for each delivery that is still under our lease, oldest first.
+
+    Each table is probed by its key, delivery by delivery, and only where the delivery has such a question: a plan that was made
+    while the tables were small, and kept, reads no more of them when they are not."""
     return (
         conn.cursor(row_factory=class_row(State))
         .execute(
@@ -79,6 +82,7 @@ def read_states(
                     outbox_id uuid, tenant_id uuid, user_id uuid, notification_id uuid, route_id text, generation smallint,
                     channel text, notification_type text, thread_kind text, thread_id text, cap_is_of_type boolean,
                     day_start timestamptz, day_end timestamptz, is_digest boolean, guard_seconds float8)
+                ORDER BY wanted.notification_id, wanted.outbox_id  -- locked in one order
             )
             SELECT wanted.outbox_id, tocsin_now() AS now,
                    -- a reservation of another window or another day is none: others may have been told since
@@ -89,77 +93,99 @@ def read_states(
                    COALESCE(own.sent_at > tocsin_now() - %(hour)s, false) AS is_in_hour,
                    COALESCE(own.sent_at >= wanted.day_start, false) AS is_in_day,
                    COALESCE(own.sent_at > tocsin_now() - wanted.guard_seconds * interval '1 second', false) AS is_in_guard,
-                   COALESCE(hour.emails, 0) AS emails_this_hour, allowed.hourly_limit,
+                   hour.emails AS emails_this_hour, allowed.hourly_limit,
                    CASE WHEN hour.emails = allowed.hourly_limit THEN hour.oldest + %(hour)s END AS hour_is_full_until,
-                   COALESCE(today.sent, 0) AS sent_today, thread.sent_at AS thread_told_at,
+                   today.sent AS sent_today, thread.sent_at AS thread_told_at,
                    digest.notification_id AS digest_id, digest.outbox_id AS digest_outbox_id,
-                   COALESCE(NOT inbox.unread, false) AS is_read, records.payload_json AS payload,
-                   guarded.address_hash, COALESCE(told.sent, 0) AS sent_to_address
+                   COALESCE(NOT inbox.unread, false) AS is_read, record.payload_json AS payload,
+                   guarded.address_hash, told.sent AS sent_to_address
             FROM wanted
-            JOIN outbox ON outbox.id = wanted.outbox_id AND outbox.lease_token = %(lease_token)s
-            JOIN records ON records.notification_id = wanted.notification_id
-            LEFT JOIN notification_email_log AS own
-                ON own.notification_id = wanted.notification_id AND own.route_id = wanted.route_id
-                AND own.generation = wanted.generation
+            CROSS JOIN LATERAL (
+                SELECT FROM outbox WHERE outbox.id = wanted.outbox_id AND outbox.lease_token = %(lease_token)s FOR UPDATE
+            ) AS held
+            CROSS JOIN LATERAL (
+                SELECT records.payload_json FROM records WHERE records.notification_id = wanted.notification_id LIMIT 1
+            ) AS record
+            LEFT JOIN LATERAL (
+                SELECT log.id, log.sent_at
+                FROM notification_email_log AS log
+                WHERE log.notification_id = wanted.notification_id AND log.route_id = wanted.route_id
+                  AND log.generation = wanted.generation
+                LIMIT 1
+            ) AS own ON true
             CROSS JOIN LATERAL (
                 SELECT COALESCE((SELECT tocsin_cap(tenants.settings, 'emails_per_user_per_hour')
                                  FROM tenants WHERE tenants.id = wanted.tenant_id), %(hourly_limit)s) AS hourly_limit
+                LIMIT 1  -- so that it is looked up once
             ) AS allowed
-            LEFT JOIN LATERAL (
+            CROSS JOIN LATERAL (
                 SELECT count(*) AS emails, min(recent.sent_at) AS oldest
                 FROM (
                     SELECT log.sent_at
                     FROM notification_email_log AS log
-                    WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
+                    WHERE wanted.channel = 'email'
+                      AND log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
                       AND log.channel = 'email' AND log.sent_at > tocsin_now() - %(hour)s
                       AND log.id IS DISTINCT FROM own.id
                     ORDER BY log.sent_at DESC
                     LIMIT allowed.hourly_limit
                 ) AS recent
-            ) AS hour ON wanted.channel = 'email'
-            LEFT JOIN LATERAL (
+            ) AS hour
+            CROSS JOIN LATERAL (
                 SELECT count(*) AS sent
                 FROM notification_email_log AS log
-                WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
+                WHERE wanted.day_start IS NOT NULL
+                  AND log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
                   AND log.channel = wanted.channel AND log.sent_at >= wanted.day_start AND log.sent_at < wanted.day_end
                   AND (NOT wanted.cap_is_of_type OR log.notification_type = wanted.notification_type)
                   AND log.id IS DISTINCT FROM own.id
-            ) AS today ON wanted.day_start IS NOT NULL
+            ) AS today
             LEFT JOIN LATERAL (
                 SELECT log.sent_at
                 FROM notification_email_log AS log
-                WHERE log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
+                WHERE wanted.thread_id IS NOT NULL
+                  AND log.tenant_id = wanted.tenant_id AND log.recipient_user_id = wanted.user_id
                   AND log.thread_kind = wanted.thread_kind AND log.thread_id = wanted.thread_id AND log.channel = 'email'
                   AND log.id IS DISTINCT FROM own.id
                 ORDER BY log.sent_at DESC
                 LIMIT 1
-            ) AS thread ON wanted.thread_id IS NOT NULL
+            ) AS thread ON true
             LEFT JOIN LATERAL (
                 -- one whose email is over, however it ended, collects no more
                 SELECT digests.notification_id, digests.outbox_id
-                FROM digests JOIN outbox AS waiting ON waiting.id = digests.outbox_id
-                WHERE digests.tenant_id = wanted.tenant_id AND digests.user_id = wanted.user_id
+                FROM digests
+                CROSS JOIN LATERAL (SELECT FROM outbox WHERE outbox.id = digests.outbox_id LIMIT 1) AS waiting
+                WHERE wanted.thread_id IS NOT NULL
+                  AND digests.tenant_id = wanted.tenant_id AND digests.user_id = wanted.user_id
                   AND digests.thread_kind = wanted.thread_kind AND digests.thread_id = wanted.thread_id
-            ) AS digest ON wanted.thread_id IS NOT NULL
+                LIMIT 1
+            ) AS digest ON true
             LEFT JOIN LATERAL (
                 SELECT tocsin_address_hash(routes.tenant_id, routes.channel,
                     CASE routes.channel WHEN 'email' THEN routes.resolved_email ELSE routes.resolved_phone END) AS address_hash
                 FROM routes
-                WHERE routes.notification_id = wanted.notification_id AND routes.route_id = wanted.route_id
-            ) AS guarded ON wanted.guard_seconds IS NOT NULL
-            LEFT JOIN LATERAL (
+                WHERE wanted.guard_seconds IS NOT NULL
+                  AND routes.notification_id = wanted.notification_id AND routes.route_id = wanted.route_id
+                LIMIT 1
+            ) AS guarded ON true
+            CROSS JOIN LATERAL (
                 SELECT count(*) AS sent
                 FROM notification_email_log AS log
-                WHERE log.tenant_id = wanted.tenant_id AND log.address_hash = guarded.address_hash
+                WHERE wanted.guard_seconds IS NOT NULL
+                  AND log.tenant_id = wanted.tenant_id AND log.address_hash = guarded.address_hash
                   AND log.notification_type = wanted.notification_type
                   AND log.sent_at > tocsin_now() - wanted.guard_seconds * interval '1 second'
                   AND log.id IS DISTINCT FROM own.id
-            ) AS told ON wanted.guard_seconds IS NOT NULL
-            LEFT JOIN notifications AS inbox
-                ON wanted.is_digest AND inbox.tenant_id = wanted.tenant_id AND inbox.user_id = wanted.user_id
-                AND inbox.thread_kind = wanted.thread_kind AND inbox.thread_id = wanted.thread_id
+            ) AS told
+            LEFT JOIN LATERAL (
+                SELECT notifications.unread
+                FROM notifications
+                WHERE wanted.is_digest
+                  AND notifications.tenant_id = wanted.tenant_id AND notifications.user_id = wanted.user_id
+                  AND notifications.thread_kind = wanted.thread_kind AND notifications.thread_id = wanted.thread_id
+                LIMIT 1
+            ) AS inbox ON true
             ORDER BY wanted.notification_id, wanted.outbox_id
-            FOR UPDATE OF outbox
             """,
             {
                 "wanted": Jsonb([_wanted(*one) for one in wanted]),
@@ -198,7 +224,8 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
             -- of what it collects, the deepest counts
             UPDATE outbox SET trigger_depth = holding.trigger_depth
             FROM holding
-            WHERE outbox.id = holding.outbox_id AND holding.opens_at IS NULL AND outbox.trigger_depth < holding.trigger_depth
+            WHERE outbox.id = holding.outbox_id AND outbox.id = ANY(%(ids)s)
+              AND holding.opens_at IS NULL AND outbox.trigger_depth < holding.trigger_depth
         ), source AS (
             SELECT holding.digest_id, holding.outbox_id AS digest_outbox_id, holding.titles, holding.opens_at, routes.*,
                    records.notification_type, records.mode, records.priority, records.thread_kind, records.thread_id,
@@ -257,6 +284,7 @@ def hold(conn: Connection[Any], holdings: list[Holding]) -> None:
                     for one in holdings
                 ]
             ),
+            "ids": [one.outbox_id for one in holdings],
             "most_titles": MOST_TITLES,
         },
     )

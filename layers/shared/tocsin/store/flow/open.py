@@ -14,21 +14,21 @@ from tocsin.store.rows import Opened, Opening
 def open_attempts(conn: Connection[Any], openings: list[Opening], *, lease_token: UUID) -> Cursor[Opened]:
     """Count and record the tries that are about to be made. What is not returned is not ours any more: do not send it.
 
-    A try that follows one in doubt may be a second copy: that is on record before it is sent."""
+    A try that follows one in doubt may be a second copy: that is on record before it is sent. What is to be opened is found by
+    its id in the parameter, not joined to it: however few rows the planner believed the outbox to have, it is not read whole."""
     return conn.cursor(row_factory=class_row(Opened)).execute(
         """
-            WITH opening AS (
-                SELECT * FROM jsonb_to_recordset(%(openings)s) AS opening (
-                    outbox_id uuid, provider text, supersedes smallint)
-            ), opened AS (
+            WITH opened AS (
                 UPDATE outbox
                 SET attempt_count = attempt_count + 1, last_attempt_no = last_attempt_no + 1, attempt_open = true
-                FROM opening
-                WHERE outbox.id = opening.outbox_id
+                WHERE outbox.id = ANY(%(ids)s)
                   AND outbox.lease_token = %(lease_token)s AND outbox.leased_until > tocsin_now()
-                  AND (NOT outbox.attempt_open OR outbox.last_attempt_no = opening.supersedes)
+                  AND (NOT outbox.attempt_open
+                       OR outbox.last_attempt_no = (%(openings)s -> outbox.id::text ->> 'supersedes')::smallint)
                 RETURNING outbox.id, outbox.tenant_id, outbox.notification_id, outbox.route_id, outbox.generation,
-                          outbox.last_attempt_no, outbox.attempt_count, opening.provider, opening.supersedes
+                          outbox.last_attempt_no, outbox.attempt_count,
+                          %(openings)s -> outbox.id::text ->> 'provider' AS provider,
+                          (%(openings)s -> outbox.id::text ->> 'supersedes')::smallint AS supersedes
             ), superseded AS (
                 UPDATE attempts
                 SET outcome = 'unknown', finished_at = COALESCE(finished_at, tocsin_now()),
@@ -52,9 +52,8 @@ def open_attempts(conn: Connection[Any], openings: list[Opening], *, lease_token
             SELECT id AS outbox_id, last_attempt_no AS attempt_no, attempt_count, tocsin_now() AS started_at FROM opened
             """,
         {
-            "openings": Jsonb(
-                [{"outbox_id": str(one.outbox_id), "provider": one.provider, "supersedes": one.supersedes} for one in openings]
-            ),
+            "ids": [one.outbox_id for one in openings],
+            "openings": Jsonb({str(one.outbox_id): {"provider": one.provider, "supersedes": one.supersedes} for one in openings}),
             "lease_token": lease_token,
             "cut_off": CUT_OFF,
         },

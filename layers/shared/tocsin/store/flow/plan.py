@@ -27,7 +27,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
             FROM outbox
             JOIN plan ON plan.outbox_id = outbox.id
             JOIN records ON records.notification_id = outbox.notification_id
-            WHERE outbox.lease_token = %(lease_token)s
+            WHERE outbox.id = ANY(%(ids)s) AND outbox.lease_token = %(lease_token)s
             -- the record too: a cancel that comes meanwhile is waited for, and seen
             FOR UPDATE OF outbox FOR NO KEY UPDATE OF records
         ), page AS (
@@ -244,6 +244,7 @@ def plan(conn: Connection[Any], plans: list[Plan], *, lease_token: UUID, page_si
                     for one in plans
                 ]
             ),
+            "ids": [one.outbox_id for one in plans],
             "lease_token": lease_token,
             "page_size": page_size,
         },

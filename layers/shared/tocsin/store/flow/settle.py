@@ -12,7 +12,8 @@ from tocsin.store.rows import Settlement
 def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token: UUID) -> Cursor[tuple[UUID]]:
     """Record how claimed deliveries end or go on: routes, attempts, dead letters and outbox in one statement.
 
-    Fenced: only what is still under our lease is touched. The cursor has those outbox ids; a missing one means we are late."""
+    Fenced: only what is still under our lease is touched. The cursor has those outbox ids; a missing one means we are late. The
+    outbox is told by id which rows these are: joined alone, it is read whole by a plan that was made while it was small."""
     return conn.execute(
         """
         WITH settlement AS (
@@ -26,8 +27,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 may_have_arrived boolean, recovery_hint text)
         ), ended AS (
             DELETE FROM outbox
-            USING settlement
-            WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND settlement.ends
+            WHERE outbox.id = ANY(%(ending)s) AND outbox.lease_token = %(lease_token)s
             RETURNING outbox.*
         ), kept AS (
             UPDATE outbox
@@ -37,7 +37,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 attempt_open = settlement.awaits_evidence, claim_count = 0, leased_until = NULL, lease_token = NULL,
                 nudged_at = CASE WHEN settlement.is_nudged THEN settlement.next_at END
             FROM settlement
-            WHERE outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s AND NOT settlement.ends
+            WHERE outbox.id = ANY(%(going_on)s) AND outbox.id = settlement.outbox_id AND outbox.lease_token = %(lease_token)s
             RETURNING outbox.id, outbox.notification_id, outbox.route_id, outbox.generation, outbox.attempt_count
         ), settled AS (
             SELECT held.*, settlement.*
@@ -125,5 +125,10 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
         )
         SELECT id FROM settled
         """,
-        {"settlements": Jsonb([one.as_json() for one in settlements]), "lease_token": lease_token},
+        {
+            "settlements": Jsonb([one.as_json() for one in settlements]),
+            "ending": [one.outbox_id for one in settlements if one.ends],
+            "going_on": [one.outbox_id for one in settlements if not one.ends],
+            "lease_token": lease_token,
+        },
     )
