@@ -1,4 +1,4 @@
-"""What the pages about words decide without asking anybody: differences, locales, samples, rules. Real modules, in the browser."""
+"""What the pages about words decide without asking anybody: differences, locales, samples, rules. In the browser."""
 
 import json
 from typing import Any
@@ -74,8 +74,8 @@ def test_among_equally_distant_locales_the_one_that_was_made_first_answers(modul
 def test_a_sample_has_every_name_that_the_words_use_and_no_other(module: Any) -> None:
     words = {
         "subject": "{{ order.id }} for {{ name | default: 'you' }}",
-        "body": "{% assign twice = total | times: 2 %}{{ twice }}{% for item in order.items %}{{ item.title }} {{ item.quantity }}"
-        "{% endfor %}{% if is_paid %}{% endif %}{% comment %}{{ never }}{% endcomment %}",
+        "body": "{% assign twice = total | times: 2 %}{{ twice }}{% for item in order.items %}{{ item.title }}"
+        " {{ item.quantity }}{% endfor %}{% if is_paid %}{% endif %}{% comment %}{{ never }}{% endcomment %}",
         "variables": ["eta"],
     }
 
