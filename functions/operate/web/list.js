@@ -9,13 +9,13 @@ import { html, useEffect, useState } from "./view.js";
 const WAIT = 350;
 
 /**
- * `path` of the API, `filters` [{name, label, options?, placeholder?, wide?}], `columns` as of Table. What the API's filters take stands in the
- * address under the same names. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again;
+ * `path` of the API, `filters` [{name, label, options?, placeholder?, wide?, local?}], `columns` as of Table. What the API's filters take stands in the
+ * address under the same names; a `local` one is `take`'s to apply, the API does not hear of it. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again;
  * `again`: a number that grows when that should happen at once, because something was done to the rows.
  */
 export function List({ path, filters = [], columns, to, keyOf, label, empty, fixed = {}, seconds = 15, again = 0, toolbar, selected, toggle, toggleAll, take = (page) => page.data }) {
   const { query } = useRoute();
-  const wanted = { ...fixed, ...Object.fromEntries(filters.map(({ name, initial }) => [name, query[name] ?? initial])) };
+  const wanted = { ...fixed, ...Object.fromEntries(filters.filter(({ local }) => !local).map(({ name, initial }) => [name, query[name] ?? initial])) };
   const key = JSON.stringify([path, wanted]);
   const [further, setFurther] = useState({ key, rows: [], cursor: undefined, isBusy: false });
   const first = useLoaded((signal) => get(path, wanted, { signal }), [key], { seconds });
