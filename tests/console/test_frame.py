@@ -45,7 +45,7 @@ def test_elsewhere_a_key_and_a_name_are_asked_for_and_what_is_changed_stands_und
     sign_in(elsewhere, client.key)
     elsewhere.page.see("document.querySelector('#page-title')?.innerText === 'Now'")
 
-    own = "new URL('api.js', document.querySelector('script[type=module]').src)"
+    own = "new URL('api.js', tocsinFiles.root)"
     elsewhere.page.run(f"import({own}).then((api) => api.put(['users', 'named'], {{email: 'named@example.com'}}))")
 
     (entry,) = client.call("GET", "/v1/audit-log?person=Jane%20Doe").body["data"]

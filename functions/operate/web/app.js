@@ -1,6 +1,6 @@
 // The console: who is signed in, the frame around every page, and which page it is.
 import { Icon } from "./icons.js";
-import { GROUPS, isOffered, PAGES } from "./pages.js";
+import { GROUPS, isOffered, load, loadAhead, PAGES } from "./pages.js";
 import { go, href, useRoute } from "./router.js";
 import * as session from "./session.js";
 import { SignIn, signInLocally } from "./sign-in.js";
@@ -26,6 +26,10 @@ function App() {
 
 function Frame({ who }) {
   const route = useRoute();
+  useEffect(() => {
+    const timer = setTimeout(() => loadAhead().catch(() => {}), 2_000);
+    return () => clearTimeout(timer);
+  }, []);
   const [isOpen, setOpen] = useState(false);
   const page = PAGES.find((each) => each.name === route.page);
   useEffect(() => setOpen(false), [location.hash]);
@@ -72,8 +76,8 @@ function Page({ page, route }) {
   const opened = useRef(null);
   useEffect(() => {
     if (!page || !isOffered(page)) return;
-    page.load().then(
-      (module) => setDrawn({ component: module.default }),
+    load(page).then(
+      (component) => setDrawn({ component }),
       (error) => setDrawn({ error })
     );
   }, [page]);
