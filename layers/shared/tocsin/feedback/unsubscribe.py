@@ -25,21 +25,26 @@ def headers_for(one: Delivery) -> dict[str, str]:
     if route.channel != "email" or not route.email:
         return {}
     if route.audience_reason and route.user_id and record.thread_kind and record.thread_id:
-        return _headers(sign_thread(ThreadSubject(tenant_id, route.user_id, record.thread_kind, record.thread_id), _secret()))
+        subject = ThreadSubject(tenant_id, route.user_id, record.thread_kind, record.thread_id)
+        return _headers(_link(sign_thread(subject, _secret())))
     if not record.is_transactional:
-        subject = Subject(tenant_id, address_hash(tenant_id, "email", route.email), record.notification_type)
-        return _headers(sign(subject, _secret()))
+        told_apart = address_hash(tenant_id, "email", route.email)
+        return _headers(_link(sign(Subject(tenant_id, told_apart, record.notification_type), _secret())))
     return {}
 
 
 def masked_headers(*, channel: str, follows_thread: bool, is_transactional: bool) -> dict[str, str]:
-    """The same to be looked at, without the token: whoever has it can unsubscribe the person."""
-    return _headers("…") if channel == "email" and (follows_thread or not is_transactional) else {}
+    """The same to be looked at, without the link: whoever has its token can unsubscribe the person."""
+    return _headers("…/u/…") if channel == "email" and (follows_thread or not is_transactional) else {}
 
 
-def _headers(token: str) -> dict[str, str]:
+def _link(token: str) -> str:
+    return f"{settings().public_url}/u/{token}"
+
+
+def _headers(link: str) -> dict[str, str]:
     return {
-        "List-Unsubscribe": f"<{settings().public_url}/u/{token}>",
+        "List-Unsubscribe": f"<{link}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
 
