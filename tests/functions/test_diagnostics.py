@@ -244,7 +244,7 @@ def test_one_verified_identity_is_enough(api: Api, cloud: Cloud, other: str, ver
 def test_an_address_is_asked_for_only_after_its_domain_and_a_pause(
     api: Api, cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SES lets identities be asked for once a second."""
+    """Two at once might be one too many for SES."""
     monkeypatch.setattr(ask_aws, "PAUSE", 0.5)
     cloud.ses(identities={DOMAIN: None})
     started = time.monotonic()

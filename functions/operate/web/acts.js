@@ -1,6 +1,7 @@
 // What can be done about trouble, from wherever it is shown: each says first what it will do, and is a call of the API.
 import { get, patch, post } from "./api.js";
 import { many, number, words } from "./format.js";
+import { obstacleWords, skippedWords } from "./letters.js";
 import { go } from "./router.js";
 import { ask, toast } from "./ui.js";
 import { html } from "./view.js";
@@ -46,7 +47,7 @@ export async function replayMany(filter) {
 
 const reasons = (counts) => {
   const told = Object.entries(counts ?? {});
-  return told.length ? ` (${told.map(([reason, count]) => `${number(count)} ${words(reason).toLowerCase()}`).join(", ")})` : "";
+  return told.length ? ` (${told.map(([reason, count]) => `${number(count)} ${skippedWords(reason)}`).join(", ")})` : "";
 };
 
 export async function replayOne(letter) {
@@ -58,7 +59,7 @@ export async function replayOne(letter) {
     says: html`<p>${words(detail.source_kind)} ${detail.channel ? `by ${detail.channel}` : ""} ${detail.recipient ? html`to <code>${detail.recipient}</code>` : ""} is done once more,
       from the gate on.</p>
       ${detail.second_copy_possible && html`<p class="warn-ink">An earlier attempt may have arrived: this may be a second copy.</p>`}
-      ${detail.obstacle && html`<p class="bad-ink">${detail.obstacle.detail}</p>`}`,
+      ${detail.obstacle && html`<p class="bad-ink">${obstacleWords(detail.obstacle).says} ${obstacleWords(detail.obstacle).advice}</p>`}`,
     run: async () => {
       const made = await post(["dead-letters", letter.id, "replay"], detail.obstacle?.reason === "expired" ? { past_expiry: true } : undefined);
       toast("It is being done once more.");

@@ -18,8 +18,11 @@ export const put = (path, body, more) => call("PUT", path, { body, ...more });
 export const patch = (path, body, more) => call("PATCH", path, { body, ...more });
 export const remove = (path, query, more) => call("DELETE", path, { query, ...more });
 
-/** `path` is its steps, without /v1: `["users", id, "erase"]`; each is spelt as an address needs it. */
-export async function call(method, path, { query, body, headers, signal, key = current().key, person = current().person } = {}) {
+/**
+ * `path` is its steps, without /v1: `["users", id, "erase"]`; each is spelt as an address needs it. `heard` gets the headers of the answer, for
+ * whoever needs its ETag.
+ */
+export async function call(method, path, { query, body, headers, signal, heard, key = current().key, person = current().person } = {}) {
   const url = new URL([path].flat().map((part) => encodeURIComponent(part)).join("/"), BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
@@ -35,6 +38,7 @@ export async function call(method, path, { query, body, headers, signal, key = c
       await pause(retryAfter(answer, tried), signal);
       continue;
     }
+    heard?.(answer.headers);
     return settled(answer, key);
   }
 }

@@ -10,16 +10,20 @@ const WAIT = 350;
 
 /**
  * `path` of the API, `filters` [{name, label, options?, placeholder?, wide?, local?}], `columns` as of Table. What the API's filters take stands in the
- * address under the same names; a `local` one is `take`'s to apply, the API does not hear of it. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again.
+ * address under the same names; a `local` one is `take`'s to apply, the API does not hear of it. `fixed` are filters that are not shown. `seconds`: how often the newest page is asked for again;
+ * `again`: a number that grows when that should happen at once, because something was done to the rows.
  */
-export function List({ path, filters = [], columns, to, keyOf, label, empty, fixed = {}, seconds = 15, toolbar, selected, toggle, take = (page) => page.data }) {
+export function List({ path, filters = [], columns, to, keyOf, label, empty, fixed = {}, seconds = 15, again = 0, toolbar, selected, toggle, toggleAll, take = (page) => page.data }) {
   const { query } = useRoute();
   const wanted = { ...fixed, ...Object.fromEntries(filters.filter(({ local }) => !local).map(({ name, initial }) => [name, query[name] ?? initial])) };
   const key = JSON.stringify([path, wanted]);
   const [further, setFurther] = useState({ key, rows: [], cursor: undefined, isBusy: false });
   const first = useLoaded((signal) => get(path, wanted, { signal }), [key], { seconds });
   const more = further.key === key ? further : { key, rows: [], cursor: undefined };
-  useEffect(() => setFurther({ key, rows: [], cursor: undefined }), [key]);
+  useEffect(() => setFurther({ key, rows: [], cursor: undefined }), [key, again]);
+  useEffect(() => {
+    if (again) first.refresh();
+  }, [again]);
 
   const loadMore = async (cursor) => {
     setFurther({ ...more, isBusy: true });
@@ -43,14 +47,14 @@ export function List({ path, filters = [], columns, to, keyOf, label, empty, fix
         return html`<${Empty} title=${isFiltered ? "Nothing matches these filters." : (empty?.title ?? "Nothing here yet.")}>
           ${isFiltered ? html`<button type="button" class="button small" onClick=${() => clear(filters)}>Clear the filters</button>` : empty?.text}<//>`;
       }
-      return html`<${Table} columns=${columns} rows=${rows} to=${to} keyOf=${keyOf} label=${label} selected=${selected} toggle=${toggle} />
+      return html`<${Table} columns=${columns} rows=${rows} to=${to} keyOf=${keyOf} label=${label} selected=${selected} toggle=${toggle} toggleAll=${toggleAll} />
         ${cursor && html`<div class="more"><button type="button" class="button" aria-busy=${more.isBusy} disabled=${more.isBusy} onClick=${() => loadMore(cursor)}>Show more</button></div>`}`;
     }}<//></div>`;
 }
 
 const clear = (filters) => setQuery(Object.fromEntries(filters.map(({ name }) => [name, undefined])));
 
-/** The filters alone, for a list that is made of more than one call. */
+/** The filters of a list by themselves, for a page that draws its rows in a way of its own. */
 export function Filters({ filters, query, toolbar, isBusy }) {
   return html`<div class="filters" role="search" aria-label="Filters">
     ${filters.map((filter) => html`<${Filter} key=${filter.name} filter=${filter} value=${query[filter.name] ?? filter.initial ?? ""} />`)}

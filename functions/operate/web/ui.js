@@ -164,11 +164,15 @@ export function Tabs({ tabs, current, choose, label = "Views" }) {
   )}</div>`;
 }
 
-/** `columns`: [{name, label, show(row), wide?, end?}]. A row with `to(row)` opens by a click anywhere; its first cell is the link. */
-export function Table({ columns, rows, to, keyOf = (row) => row.id, label, selected, toggle }) {
-  return html`<div class="table-box" role="region" aria-label=${label} tabindex="0"><table><thead><tr>
-    ${toggle && html`<th class="tick"><span class="hidden">Selected</span></th>`}
-    ${columns.map((column) => html`<th key=${column.name} class=${column.end ? "end" : ""} scope="col">${column.label}</th>`)}</tr></thead>
+/**
+ * `columns`: [{name, label, show(row), wide?, end?}]. A row with `to(row)` opens by a click anywhere; its first cell is the link.
+ * `selected` (has a key?) and `toggle(row)` put a tick before each row, `toggleAll(rows, isOn)` one before all of them.
+ */
+export function Table({ columns, rows, to, keyOf = (row) => row.id, label, selected, toggle, toggleAll }) {
+  const isAll = Boolean(toggleAll) && rows.every((row) => selected.has(keyOf(row)));
+  return html`<div class="table-box" role="group" aria-label=${label} tabindex="0"><table><thead><tr>
+    ${toggle && html`<th class="tick">${toggleAll ? html`<input type="checkbox" aria-label="Select all that are shown" checked=${isAll} onChange=${() => toggleAll(rows, !isAll)} />` : html`<span class="hidden">Selected</span>`}</th>`}
+    ${columns.map((column) => html`<th key=${column.name} class=${column.end ? "end" : ""} scope="col">${column.label || html`<span class="hidden">Actions</span>`}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => {
       const target = to?.(row);
       const open = (event) => {

@@ -13,7 +13,7 @@ from tocsin.foundation import aws, deadlines
 from tocsin.foundation.settings import QUEUES, MissingSetting, Settings
 
 LIMITS = (1.0, 1.0)  # seconds to connect and to read
-PAUSE = 1.0  # seconds between two questions of a kind, as SES wants it
+PAUSE = 1.0  # seconds between two questions about identities: SES's first API documents one a second, its second is silent
 IN_ALL = 4.0  # seconds for all of them together, whatever else holds one up, such as the look-up of a name
 
 _Url = Callable[[Settings], str]

@@ -1,1 +1,0 @@
-DROP INDEX CONCURRENTLY IF EXISTS attempts_time_idx;
