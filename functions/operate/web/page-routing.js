@@ -34,7 +34,7 @@ const COLUMNS = [
 ];
 
 function Told({ rules }) {
-  return html`<ul class="told">${REASONS.filter(([reason]) => reason in rules).map(
+  return html`<ul class="tells">${REASONS.filter(([reason]) => reason in rules).map(
     ([reason, title]) => html`<li key=${reason}>${title}: <span class="mute">${rules[reason].map((channel) => TITLES[channel].toLowerCase().replace("sms", "SMS")).join(", ") || "nothing"}</span></li>`
   )}</ul>`;
 }

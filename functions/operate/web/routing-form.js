@@ -1,23 +1,21 @@
 // The form of a routing: reasons by channels, and somebody to try it on.
 import { get, put, remove } from "./api.js";
-import { useLeaving } from "./leaving.js";
 import { inOrder, isEventType, named, OVERRIDES, REASONS, ROUTED_CHANNELS, telling, ticked, valueOf } from "./routing.js";
 import { TITLES } from "./templates.js";
 import { Card, Choices, errorsOf, Notice, Switch, TextField, toast } from "./ui.js";
+import { Kept, useDraft } from "./unsaved.js";
 import { html, useState } from "./view.js";
 
 const NEW = { rules: { mention: ["in_app", "email"], author: ["in_app"], subscribed: ["in_app"], watching: ["in_app"] }, overrides: OVERRIDES, subscribe_actor: true };
 
 /** `routing`: as the API shows it, or null for a new one. */
 export function RoutingForm({ routing, initialType = "", done }) {
-  const [eventType, setEventType] = useState(routing?.event_type ?? initialType);
-  const [value, setValue] = useState(() => valueOf(routing ?? NEW));
+  const kept = useDraft(`routing ${routing?.event_type ?? ""}`, { eventType: routing?.event_type ?? initialType, ...valueOf(routing ?? NEW) });
+  const { eventType, ...value } = kept.draft;
   const [state, setState] = useState({ isBusy: false, problem: null });
-  const isChanged = routing ? JSON.stringify(value) !== JSON.stringify(valueOf(routing)) : Boolean(eventType.trim());
   const errors = errorsOf(state.problem, ["rules", "overrides", "subscribe_actor"]);
-  const set = (changes) => setValue((old) => ({ ...old, ...changes }));
+  const set = kept.change;
   const isWrong = eventType.trim() && !isEventType(eventType.trim());
-  useLeaving(isChanged && !state.isBusy);
 
   const save = async (event) => {
     event.preventDefault();
@@ -29,13 +27,15 @@ export function RoutingForm({ routing, initialType = "", done }) {
       toast(`The routing of ${name} is saved.`, {
         undo: async () => (await (routing ? put(["event-routing", name], valueOf(routing)) : remove(["event-routing", name])), done(saved)),
       });
+      kept.restart(kept.draft);
       await done(saved);
+      setState({ isBusy: false, problem: null });
     } catch (problem) {
       setState({ isBusy: false, problem });
     }
   };
-  return html`<form class="stack" onSubmit=${save}>
-    ${!routing && html`<${Card}><div class="narrow"><${TextField} label="Event type" value=${eventType} set=${setEventType} maxlength="100" placeholder="comment.created" autocomplete="off"
+  return html`<form class="stack" onSubmit=${save}><${Kept} of=${kept} />
+    ${!routing && html`<${Card}><div class="narrow"><${TextField} label="Event type" value=${eventType} set=${(typed) => set({ eventType: typed })} maxlength="100" placeholder="comment.created" autocomplete="off"
       error=${isWrong ? "1 to 100 characters without a slash; a * may stand at its end only." : ""} hint="Exact (comment.created), or a beginning (comment.*). * alone matches all." /></div><//>`}
     <${Card} title="Who is told, and how" flush>
       <p class="card-note">Each person has one reason: the strongest of theirs that is named here. A reason that is not named tells nobody by itself, and a weaker one may. A reason that is named without a channel keeps those people from being told at all.</p>
@@ -44,9 +44,9 @@ export function RoutingForm({ routing, initialType = "", done }) {
         ${(errors.rules || errors.overrides) && html`<${Notice} tone="bad">${errors.rules ?? errors.overrides}<//>`}
         <${Switch} label="Who acts takes part from then on" on=${value.subscribe_actor} set=${(isOn) => set({ subscribe_actor: isOn })} hint="Whoever comments is told of what follows in the thread, until they mute it." />
         ${errors[""] && html`<${Notice} tone="bad" title="It is not saved">${errors[""]}<//>`}
-        <div class="actions"><button type="submit" class="button primary" disabled=${state.isBusy || !isChanged || !eventType.trim() || isWrong || !Object.keys(value.rules).length} aria-busy=${state.isBusy}>Save</button>
-          ${routing && isChanged && html`<button type="button" class="button" onClick=${() => setValue(valueOf(routing))}>Discard the edits</button>`}
-          <span class="mute">${!Object.keys(value.rules).length ? "Name one reason at least; to tell nobody, take the routing away." : routing && !isChanged ? "Nothing is changed." : ""}</span></div></div><//>
+        <div class="actions"><button type="submit" class="button primary" disabled=${state.isBusy || (routing && !kept.isChanged) || !eventType.trim() || isWrong || !Object.keys(value.rules).length} aria-busy=${state.isBusy}>Save</button>
+          ${kept.isChanged && html`<button type="button" class="button" onClick=${kept.drop}>Discard the edits</button>`}
+          <span class="mute">${!Object.keys(value.rules).length ? "Name one reason at least; to tell nobody, take the routing away." : routing && !kept.isChanged ? "Nothing is changed." : ""}</span></div></div><//>
     <${TryPerson} value=${value} /></form>`;
 }
 

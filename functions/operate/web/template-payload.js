@@ -1,6 +1,7 @@
 // What a preview is filled with: a payload that is written here, or that of a notification that was sent.
 import { get } from "./api.js";
 import { localTime } from "./format.js";
+import { readJson } from "./json-text.js";
 import { useLoaded } from "./poll.js";
 import { href } from "./router.js";
 import { sampleFor } from "./sample.js";
@@ -24,13 +25,10 @@ function asked({ from, id }, text) {
     if (!id.trim()) return { body: null };
     return ID.test(id.trim()) ? { body: { notification_id: id.trim() } } : { body: null, wrong: "That is no notification's id." };
   }
-  try {
-    const payload = JSON.parse(text);
-    if (payload === null || typeof payload !== "object" || Array.isArray(payload)) return { body: null, wrong: "A payload is an object: {…}." };
-    return { body: { payload } };
-  } catch (error) {
-    return { body: null, wrong: `Not JSON yet: ${error.message}` };
-  }
+  const { value: payload, error } = readJson(text);
+  if (error) return { body: null, wrong: error };
+  if (payload === null || typeof payload !== "object" || Array.isArray(payload)) return { body: null, wrong: "A payload is an object: {…}." };
+  return { body: { payload } };
 }
 
 export function PayloadPicker({ name, using, filling, error, missing, shown, sample }) {

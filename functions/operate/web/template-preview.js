@@ -2,6 +2,7 @@
 import { post } from "./api.js";
 import { many } from "./format.js";
 import { MessagePreview } from "./message-preview.js";
+import { TITLES } from "./templates.js";
 import { Card, errorsOf, Notice, Sketch } from "./ui.js";
 import { html, useEffect, useState } from "./view.js";
 
@@ -67,7 +68,7 @@ export function PreviewPane({ preview, channel }) {
     ${problem && html`<${Notice} tone="warn" title=${message ? "This is what it made before" : "Nothing to show yet"}>${errors[""] ?? "See the marked fields."}<//>`}
     ${!message && !problem && (isEmpty || !isBusy ? html`<p class="mute">Write the ${channel === "email" ? "body" : "text"}, and what it makes of the payload is shown here.</p>` : html`<${Sketch} />`)}
     ${message && html`<div class=${`stack${problem ? " stale" : ""}`}>${channel === "email" && html`<${MailLine} message=${message} />`}
-      <${MessagePreview} message=${message} ...${message} /></div>`}
+      <${MessagePreview} ...${message} label=${`What the ${TITLES[channel]} template makes`} /></div>`}
     ${message && channel === "sms" && preview.sms && html`<${SmsParts} sms=${preview.sms} />`}
   </div><//>`;
 }

@@ -3,6 +3,7 @@ import { get, post } from "./api.js";
 import { audienceOf } from "./audience.js";
 import { words as asWords } from "./format.js";
 import { Icon } from "./icons.js";
+import { readJson } from "./json-text.js";
 import { href } from "./router.js";
 import { sampleFor } from "./sample.js";
 import { can, current } from "./session.js";
@@ -65,11 +66,8 @@ function TestForm({ name, rows, first, using, words, close }) {
 function faultIn(to, channel, payload) {
   const found = {};
   if (!to.trim() || !audienceOf(to, channel)) found.to = HINTS[channel];
-  try {
-    JSON.parse(payload);
-  } catch (error) {
-    found.payload = `Not JSON yet: ${error.message}`;
-  }
+  const { error } = readJson(payload);
+  if (error) found.payload = error;
   return { ...found, any: Boolean(found.to || found.payload) };
 }
 

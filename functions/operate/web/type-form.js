@@ -1,12 +1,12 @@
 // The form of a notification type: each field with what it does, and what all of it comes to.
 import { all, get, put, remove } from "./api.js";
 import { span } from "./format.js";
-import { useLeaving } from "./leaving.js";
 import { useLoaded } from "./poll.js";
 import { href } from "./router.js";
 import { CHANNELS, grouped, TITLES } from "./templates.js";
 import { bodyOf, formOf, meaning, PRIORITIES, valueOf } from "./types.js";
 import { Card, Choices, errorsOf, Notice, SelectField, Switch, TextField, toast } from "./ui.js";
+import { Kept, useDraft } from "./unsaved.js";
 import { html, useState } from "./view.js";
 
 const FIELDS = ["channels", "template", "priority", "ambiguous_policy", "transactional", "expires_after_seconds", "over_sending/limit", "over_sending/window_seconds", "over_sending"];
@@ -14,15 +14,13 @@ const seconds = (text) => (/^\d+$/.test(text.trim()) ? `That is ${span(Number(te
 
 /** `type`: as the API shows it, or null for a new one. `done(saved)` when it is kept. */
 export function TypeForm({ type, initialName = "", done }) {
-  const [name, setName] = useState(type?.name ?? initialName);
-  const [form, setForm] = useState(() => formOf(type ?? {}));
+  const kept = useDraft(`type ${type?.name ?? ""}`, { name: type?.name ?? initialName, ...formOf(type ?? {}) });
+  const { name, ...form } = kept.draft;
   const [state, setState] = useState({ isBusy: false, problem: null });
   const templates = useLoaded((signal) => all(["templates"], {}, { signal }), []);
-  const set = (field) => (value) => setForm((old) => ({ ...old, [field]: value }));
+  const set = (field) => (value) => kept.change({ [field]: value });
   const body = bodyOf(form);
-  const isChanged = JSON.stringify(body) !== JSON.stringify(bodyOf(formOf(type ?? {}))) || (!type && Boolean(name.trim()));
   const errors = errorsOf(state.problem, FIELDS);
-  useLeaving(isChanged && !state.isBusy);
 
   const save = async (event) => {
     event.preventDefault();
@@ -32,14 +30,16 @@ export function TypeForm({ type, initialName = "", done }) {
       if (!type && before) throw Object.assign(new Error(`There is a type ${before.name} already. Open it to change it.`), { errors: [] });
       const saved = await put(["notification-types", name.trim()], body);
       toast(`The type ${saved.name} is saved.`, { undo: async () => (await wayBack(saved.name, type), done(saved)) });
+      kept.restart(kept.draft);
       await done(saved);
+      setState({ isBusy: false, problem: null });
     } catch (problem) {
       setState({ isBusy: false, problem });
     }
   };
   return html`<form class="split" onSubmit=${save}>
-    <${Card} title="What it means"><div class="stack">
-      ${!type && html`<${TextField} label="Name" value=${name} set=${setName} maxlength="100" placeholder="parcel.sent" autocomplete="off" hint="What intents and events call it. Names that begin with auth. are guarded against floods." />`}
+    <${Card} title="What it means"><div class="stack"><${Kept} of=${kept} />
+      ${!type && html`<${TextField} label="Name" value=${name} set=${set("name")} maxlength="100" placeholder="parcel.sent" autocomplete="off" hint="What intents and events call it. Names that begin with auth. are guarded against floods." />`}
       <${Choices} label="Channels" options=${CHANNELS.map((each) => [each, TITLES[each]])} values=${form.channels} set=${set("channels")} error=${errors.channels}
         hint="Used when the intent names none. None ticked: those that its template has. Events take theirs from the routing." />
       <${TemplateField} value=${form.template} set=${set("template")} error=${errors.template} rows=${templates.data} />
@@ -56,9 +56,9 @@ export function TypeForm({ type, initialName = "", done }) {
         <${TextField} label="in any (seconds)" value=${form.window_seconds} set=${set("window_seconds")} inputmode="numeric" hint=${seconds(form.window_seconds)} error=${errors["over_sending/window_seconds"]} /></div>
         <div class="field-more">${errors.over_sending ? html`<span class="error">${errors.over_sending}</span>` : "Over-sending guard: 1 to 10,000 in 60 to 86,400 seconds, for email and SMS. Types that begin with auth. have 5 an hour even without."}</div></fieldset>
       ${errors[""] && html`<${Notice} tone="bad" title="It is not saved">${errors[""]}<//>`}
-      <div class="actions"><button type="submit" class="button primary" disabled=${state.isBusy || !isChanged || !name.trim()} aria-busy=${state.isBusy}>Save</button>
-        ${type && isChanged && html`<button type="button" class="button" onClick=${() => setForm(formOf(type))}>Discard the edits</button>`}
-        ${type && !isChanged && html`<span class="mute">Nothing is changed.</span>`}</div>
+      <div class="actions"><button type="submit" class="button primary" disabled=${state.isBusy || !name.trim() || (type && !kept.isChanged)} aria-busy=${state.isBusy}>Save</button>
+        ${kept.isChanged && html`<button type="button" class="button" onClick=${kept.drop}>Discard the edits</button>`}
+        ${type && !kept.isChanged && html`<span class="mute">Nothing is changed.</span>`}</div>
     </div><//>
     <${Card} title="In words"><ul class="sentences">${meaning(name, body).map((sentence) => html`<li key=${sentence}>${sentence}</li>`)}</ul>
       ${form.template && html`<p><a href=${href(["templates", form.template])}>Look at the template</a></p>`}<//></form>`;
