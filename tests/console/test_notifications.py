@@ -89,7 +89,7 @@ def test_what_is_scheduled_can_be_cancelled_once_one_was_told_what_that_means(co
     console.page.see("words($('.verdict')).startsWith('It waits until')")
 
     console.press("Cancel")
-    console.page.see("words($('dialog')).includes('What has not been sent stops here')")
+    console.page.see("words($('dialog[open]')).includes('What has not been sent stops here')")
     console.press("Cancel the notification")
 
     console.page.see("words($('.toasts')).includes('It is cancelled')")
