@@ -6,7 +6,7 @@ GROUPS := run test build bench lambda
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev sam-local test e2e-lambda bench restore-drill lint format validate scan build deploy clean
+.PHONY: help dev sam-local test e2e-lambda bench screenshots restore-drill lint format validate scan build deploy clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -27,6 +27,9 @@ e2e-lambda: install-test install-build ## the built functions in Lambda's own ru
 
 bench: install-bench ## measure, and write bench/results.json
 	@$(BIN)/python -m bench
+
+screenshots: install-test ## the pictures of docs/console.md, taken anew (needs Chromium)
+	@mkdir -p docs/images && TOCSIN_REQUIRE_CHROMIUM=1 TOCSIN_SCREENSHOTS=$(CURDIR)/docs/images $(BIN)/python -m pytest -n 0 tests/console/test_screenshots.py
 
 restore-drill: install-test ## dump, restore elsewhere, go on (DATABASE_URL=… tries a copy of that database; docs/restoring.md)
 	@PYTHONPATH=layers/shared $(BIN)/python -m tools.restore_drill

@@ -1,0 +1,66 @@
+"""The pictures of docs/console.md: taken at every run, kept where TOCSIN_SCREENSHOTS says (`make screenshots`)."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.console.console import PHONE, Console
+from tests.e2e.client import Client
+
+ROOT = Path(__file__).parents[2]
+WIDE = (1280, 860)
+
+
+def _now(console: Console, client: Client) -> None:
+    console.open("#/", size=WIDE)
+    console.page.see("$$('.chart canvas').length >= 2")
+
+
+def _now_in_the_dark(console: Console, client: Client) -> None:
+    console.open("#/", size=WIDE, theme="dark")
+    console.page.see("$$('.chart canvas').length >= 2")
+
+
+def _notification(console: Console, client: Client) -> None:
+    (letter, *_) = client.call("GET", "/v1/dead-letters?type=order.shipped&limit=1&state=all").body["data"]
+    console.open(f"#/notifications/{letter['notification_id']}", size=WIDE)
+
+
+def _template(console: Console, client: Client) -> None:
+    console.open("#/templates/order-shipped", size=WIDE)
+    console.page.see("$('iframe')")
+
+
+def _phone(console: Console, client: Client) -> None:
+    console.open("#/users/jun?tab=inbox", size=PHONE)
+
+
+PICTURES: dict[str, Callable[[Console, Client], None]] = {
+    "console-now-light": _now,
+    "console-now-dark": _now_in_the_dark,
+    "console-notification-light": _notification,
+    "console-template-light": _template,
+    "console-phone": _phone,
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_for_the_documents_can_be_taken(console: Console, client: Client, tmp_path: Path, name: str) -> None:
+    PICTURES[name](console, client)
+    folder = Path(os.environ.get("TOCSIN_SCREENSHOTS") or tmp_path)
+
+    picture = folder / f"{name}.png"
+    console.page.screenshot(picture)
+
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 15_000  # an empty page has less to show
+
+
+def test_the_documents_show_these_pictures_and_they_are_there() -> None:
+    shown = set(re.findall(r"images/([\w-]+)\.png", (ROOT / "docs" / "console.md").read_text("utf-8")))
+
+    assert shown == set(PICTURES)
+    assert all((ROOT / "docs" / "images" / f"{name}.png").is_file() for name in shown)
