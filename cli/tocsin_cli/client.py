@@ -123,7 +123,7 @@ class Client:
                 method,
                 path,
                 json=body if body is not None else None,
-                params=query,
+                params=query or None,  # an empty one would take away what the path has
                 headers=headers,
                 timeout=httpx.Timeout(seconds, connect=10),
             )

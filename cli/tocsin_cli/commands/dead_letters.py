@@ -131,7 +131,7 @@ def show(session: Session, /, letter: str) -> None:
         "provider": " ".join(str(found[name]) for name in ("provider", "provider_code") if found.get(name)),
         "helps": found["recovery_hint"],
         "resolved": f"{found['resolution']}  {found['resolution_reason'] or ''}" if found["resolution"] else "",
-        "replay": found["replay"] and found["replay"].get("status") or found["replay"],
+        "replay": (found["replay"] or {}).get("status"),
         "obstacle": found["obstacle"] and found["obstacle"]["detail"],
         "about": f"tocsin explain {found['notification_id']}" if found["notification_id"] else "",
     }
@@ -151,7 +151,7 @@ def show(session: Session, /, letter: str) -> None:
     "replay",
     examples=[
         ("one", f"tocsin dead-letters replay {_AN_ID}"),
-        ("all of a cause: counts, asks, shows how far it is", "tocsin dead-letters replay --classification exhausted --channel email"),
+        ("all of a cause: counts, asks, shows how far it is", "tocsin dead-letters replay --classification exhausted"),
         ("only count", "tocsin dead-letters replay --provider ses --since 24h --dry-run"),
         ("everything, in a script", "tocsin dead-letters replay --all --yes"),
     ],

@@ -13,13 +13,14 @@ from tocsin_cli.config import NAME, Config, Profile, base_url, travels_in_clear
 from tocsin_cli.failures import usage
 from tocsin_cli.safe_text import safe
 
+_WITH_AWS = """tocsin profiles add prod --url https://notify.example.com --key-command \\
+  'aws secretsmanager get-secret-value --secret-id tocsin/cli --query SecretString --output text'"""
+
 
 @group(
     "profiles",
     examples=[
-        ("a stack whose key stands in AWS Secrets Manager",
-         "tocsin profiles add prod --url https://notify.example.com --key-command \\\n  "
-         + "'aws secretsmanager get-secret-value --secret-id tocsin/cli --query SecretString --output text'"),
+        ("a stack whose key stands in AWS Secrets Manager", _WITH_AWS),
         ("talk to it from now on", "tocsin profiles use prod"),
         ("talk to another one, once", "tocsin status --profile staging"),
     ],

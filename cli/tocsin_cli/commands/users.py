@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -224,7 +225,7 @@ def _check(session: Session, rows: Iterator[Row]) -> Exit | None:
 
 
 def _write(session: Session, run: Import, batch: list[Row], refused: Path) -> None:
-    """One batch, its rejects, then the note how far it has come: what is repeated after a crash is written twice, never left out."""
+    """One batch, its rejects, then the note how far it has come: what a crash repeats is written twice, never left out."""
     sent = [row for row in batch if not row.fault]
     results: list[dict[str, Any]] = []
     if sent:
@@ -239,12 +240,17 @@ def _write(session: Session, run: Import, batch: list[Row], refused: Path) -> No
         else:
             run.counts["made" if result["status"] == 201 else "changed"] += 1
     if rejects:
-        with refused.open("a", encoding="utf-8") as file:
+        with open(refused, "a", encoding="utf-8", opener=_for_me_alone) as file:  # only open() takes an opener
             for row, reason in sorted(rejects, key=lambda one: one[0].number):
                 file.write(json.dumps({"row": row.number, "reason": reason, "user": row.user}, ensure_ascii=False) + "\n")
     run.counts["rejected"] += len(rejects)
     run.done = batch[-1].number
     run.keep()
+
+
+def _for_me_alone(name: str, flags: int) -> int:
+    """A new file is its owner's: the rows have people's addresses."""
+    return os.open(name, flags, 0o600)
 
 
 def _reason(problem: dict[str, Any]) -> str:
