@@ -2,7 +2,6 @@
 
 import email.utils
 import random
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,10 +32,10 @@ class Answer:
 
 
 class Client:
-    def __init__(self, target: Target, *, say: Callable[[str], object], sleep: Callable[[float], object] = time.sleep) -> None:
+    def __init__(self, target: Target, *, say: Callable[[str], object], pause: Callable[[float], object]) -> None:
         self._target = target
         self._say = say
-        self._sleep = sleep
+        self._pause = pause
         self._http = httpx.Client(base_url=target.url, timeout=httpx.Timeout(_SECONDS, connect=10), transport=transport())
         self._key = ""
         if travels_in_clear(target.url):
@@ -71,7 +70,7 @@ class Client:
                 raise failure
             if wait > 3:
                 self._say(f"{failure.message} Trying again in {wait:.0f} s.")
-            self._sleep(wait)
+            self._pause(wait)
         raise AssertionError("unreachable")
 
     def pages(self, path: str, *, limit: int | None = None, **params: Any) -> Iterator[list[dict[str, Any]]]:

@@ -1,6 +1,7 @@
 """What all commands share: the options that stand everywhere, examples in the help, and the session."""
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,6 +32,7 @@ class Session:
     profile: str = ""
     url: str = ""
     is_json: bool = False
+    pause: Callable[[float], object] = time.sleep
 
     @cached_property
     def out(self) -> "Out":
@@ -50,7 +52,7 @@ class Session:
     def client(self) -> "Client":
         from tocsin_cli.client import Client  # noqa: PLC0415
 
-        return Client(self.target, say=self.out.say)
+        return Client(self.target, say=self.out.say, pause=self.pause)
 
     def now(self) -> datetime:
         return datetime.now(UTC)

@@ -62,10 +62,8 @@ def _repetitions(step: dict[str, Any], run: str) -> list[dict[str, str]]:
     """What stands for {n}, {run} and the step's own word in each repetition; without `each` there is one."""
     each = step.get("each", [None])
     items = list(range(1, each + 1)) if isinstance(each, int) else list(each)
-    word = step.get("as")
-    return [
-        {"run": run, "n": str(n)} | ({word: str(item)} if word and item is not None else {}) for n, item in enumerate(items, 1)
-    ]
+    word = str(step.get("as", "item"))
+    return [{"run": run, "n": str(n)} | ({word: str(item)} if item is not None else {}) for n, item in enumerate(items, 1)]
 
 
 def _call(step: dict[str, Any], words: dict[str, str], now: datetime) -> Call:

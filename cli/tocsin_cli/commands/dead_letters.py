@@ -1,6 +1,5 @@
 """`tocsin dead-letters`: what automation gave up on."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -230,7 +229,7 @@ def _tell_dry_run(tell: Callable[..., object], tried: dict[str, Any]) -> None:
 def _follow(session: Session, job: dict[str, Any], *, wait: bool) -> Exit | None:
     with session.out.progress("replaying", job["total"]) as bar:
         while wait and job["status"] in ("queued", "running"):
-            time.sleep(_POLL)
+            session.pause(_POLL)
             job = session.client.get(path("/v1/jobs/{}", str(job["id"])))
             bar.move(to=job["done"] + job["skipped"] + job["failed"], total=job["total"])
     session.out.json(job)

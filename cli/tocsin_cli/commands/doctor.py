@@ -58,7 +58,8 @@ def COMMAND(session: Session, /) -> Exit | None:  # noqa: N802
     session.out.json({"healthy": is_well, "first": _shown(wrong) if wrong else None, "checks": [_shown(one) for one in checks]})
     session.out.line("")
     if wrong is None:
-        session.out.line(("All is well.", "bold green"))
+        unknown = [check.name for check in checks if check.state == "unknown"]
+        session.out.line(("All is well.", "bold green"), f"  (Not known: {', '.join(unknown)}.)" if unknown else "")
     else:
         session.out.line(("Fix this first: ", f"bold {styled(wrong.state)[1]}"), f"{wrong.name}: {wrong.detail}")
         if wrong.fix:

@@ -135,7 +135,7 @@ def tell_routes(out: Out, routes: list[dict[str, Any]]) -> None:
         out.line(styled(str(route["status"])), f"  {route['channel']} to {route['recipient']}", (attempts, "dim"))
         if reason:
             means = meaning(reason)
-            out.line(("  why       ", "dim"), f"{reason}{f' ({means})' if means else ''}")
+            out.line(("  why         ", "dim"), f"{reason}{f' ({means})' if means else ''}")
         template = route.get("template")
         facts = {
             "because": route.get("audience_reason"),
@@ -149,10 +149,10 @@ def tell_routes(out: Out, routes: list[dict[str, Any]]) -> None:
         }
         for name, value in facts.items():
             if value:
-                out.line((f"  {name:<10}", "dim"), str(value))
+                out.line((f"  {name:<12}", "dim"), str(value))
         letter = route.get("dead_letter")
         if letter and not letter.get("resolution"):
-            out.line(("  do        ", "dim"), f"{letter['recovery_hint']}; tocsin dead-letters replay {letter['id']}")
+            out.line(("  do          ", "dim"), f"{letter['recovery_hint']}; tocsin dead-letters replay {letter['id']}")
 
 
 def _error(error: dict[str, Any] | None) -> str | None:

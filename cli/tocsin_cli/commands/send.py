@@ -1,6 +1,5 @@
 """`tocsin send`: one notification."""
 
-import time
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -65,11 +64,10 @@ def COMMAND(session: Session, /, key: str | None, wait: bool, dry_run: bool, **a
     if dry_run:
         _show_request(session, where, headers, intent)
         return None
-    until = time.monotonic() + LONGEST_WAIT
     answer = session.client.call("POST", where, body=intent, headers=headers, repeatable=True, seconds=LONGEST_WAIT + 15)
     outcome = answer.body | {"idempotency_key": key, "replayed": answer.headers.get("idempotency-replayed") == "true"}
     if wait:
-        outcome |= _waited(session, answer.body, until)
+        outcome |= _waited(session, answer.body, looks=0 if where.endswith("wait") else LONGEST_WAIT * 2)
     session.out.json(outcome)
     _tell(session, outcome)
     return None if not wait or _is_well(outcome) else Exit.NO
@@ -146,13 +144,15 @@ def _show_request(session: Session, where: str, headers: dict[str, str], intent:
     session.out.say("Nothing was sent.")
 
 
-def _waited(session: Session, answer: dict[str, Any], until: float) -> dict[str, Any]:
-    """What the call itself did not wait for is looked at until the time is up."""
-    found = answer
-    while "routes" not in found or (found["status"] in ("accepted", "in_progress") and time.monotonic() < until):
-        if "routes" in found:
-            time.sleep(0.5)
-        found = session.client.get(path("/v1/notifications/{}", str(answer["notification_id"])))
+def _waited(session: Session, answer: dict[str, Any], looks: int) -> dict[str, Any]:
+    """How it stands; what the call itself did not wait for is looked at again and again."""
+    where = path("/v1/notifications/{}", str(answer["notification_id"]))
+    found = answer if "routes" in answer else session.client.get(where)
+    for _ in range(looks):
+        if found["status"] not in ("accepted", "in_progress"):
+            break
+        session.pause(0.5)
+        found = session.client.get(where)
     return {"status": found["status"], "routes": found["routes"]} | ({"reason": found["reason"]} if found.get("reason") else {})
 
 

@@ -1,6 +1,5 @@
 """`tocsin status`: what is wrong right now, since when, and what to do."""
 
-import time
 from typing import Any
 
 import click
@@ -50,7 +49,7 @@ def _watch(session: Session, every: float) -> None:
             if failure.exit_code is not Exit.UNREACHABLE or before is None:
                 raise
             session.out.say((failure.message, "red"))
-            time.sleep(every)
+            session.pause(every)
             continue
         now = [(problem["what"], problem["since"]) for problem in found["problems"]]
         if session.out.is_terminal or now != before:
@@ -58,7 +57,7 @@ def _watch(session: Session, every: float) -> None:
             session.out.json_line(found)
             _tell(session, found)
         before = now
-        time.sleep(every)
+        session.pause(every)
 
 
 def _tell(session: Session, found: dict[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """`tocsin tail`: decisions as they happen."""
 
-import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime
@@ -80,7 +79,7 @@ def _decisions(session: Session, wanted: dict[str, Any], since: datetime | None,
             if failure.exit_code is not Exit.UNREACHABLE or not was_answered or once:
                 raise
             session.out.say((f"{failure.message} Trying again in {pause:.0f} s.", "yellow"))
-            time.sleep(pause)
+            session.pause(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
             continue
         if pause > INTERVAL:
@@ -93,7 +92,7 @@ def _decisions(session: Session, wanted: dict[str, Any], since: datetime | None,
             continue
         if once:
             return
-        time.sleep(INTERVAL)
+        session.pause(INTERVAL)
 
 
 def _tell(out: Out, decision: dict[str, Any]) -> None:
