@@ -21,7 +21,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "tail": ("tail", "Follow decisions as they happen."),
         "search": ("search", "Find notifications, people and dead letters by anything."),
         "inbox": ("inbox", "Show what a person has in their inbox."),
-        "status": ("status", "Tell what is wrong right now, and what to do."),
+        "status": ("status", "Tell what is wrong right now, since when, and what to do."),
     },
     "Look after": {
         "users": ("users", "Show, change and import users."),

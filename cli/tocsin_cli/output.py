@@ -144,10 +144,16 @@ class Columns:
         self._out._out.print(line, soft_wrap=True) if not self._out.is_json else None
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever read the output stopped. `main` ends the command; rich would end the process, with 1."""
+        raise BrokenPipeError
+
+
 def _console(*, stderr: bool) -> Console:
     """Colours on a terminal alone, and none at all with NO_COLOR; what is printed is never read as markup."""
     plain = bool(os.environ.get("NO_COLOR"))
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, color_system=None if plain else "auto")
+    return _Console(stderr=stderr, markup=False, highlight=False, emoji=False, color_system=None if plain else "auto")
 
 
 def _text(parts: Sequence[Part]) -> Text:

@@ -14,7 +14,6 @@
 What stands between the +++ is TOML. `.liquid` may stand for the body of any channel. One line break at the end of a file
 belongs to the file, not to the words."""
 
-import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -130,7 +129,7 @@ def files_of(words: Words) -> dict[str, str]:
     """The files that say the same, by their names in the folder of templates."""
     place = f"{_folder_name(words.name)}/{words.channel}.{words.locale}"
     front = [f"subject = {toml_text(words.subject)}"] if words.subject is not None else []
-    front += [f"variables = {json.dumps(list(words.variables), ensure_ascii=False)}"] if words.variables else []
+    front += [f"variables = [{', '.join(map(toml_text, words.variables))}]"] if words.variables else []
     needs_front = front or words.body.startswith("+++")
     head = "".join(f"{line}\n" for line in ["+++", *front, "+++"]) if needs_front else ""
     made = {f"{place}.{'html' if words.channel == 'email' else 'txt'}": f"{head}{words.body}\n"}

@@ -1,14 +1,15 @@
-"""Calls that the command line makes and the API of this tree does not have yet, answered as the contract says, from real data.
+"""Calls that the command line makes and the API of this tree does not have yet, answered by the contract, from real data.
 
-Each is asked only as long as the API has no such call: with the API's own, the same tests go through that, and this file can go."""
+Each is asked only as long as the API has no such call: with the API's own, the same tests go through that, and this can go."""
 
+import json
 import re
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx
 
-from tests.functions.doors import Api, Answer
+from tests.functions.doors import Answer, Api
 from tocsin.api import about
 
 
@@ -71,9 +72,9 @@ def _search(request: httpx.Request) -> httpx.Response:
         matches = {
             "notification_id": str(row["notification_id"]),
             "idempotency_key": whole["idempotency_key"],
-            **{"provider_message_id": route["provider_message_id"] for route in whole["routes"]},
         }
         by = [name for name, value in matches.items() if value == text]
+        by += ["provider_message_id"] * any(route["provider_message_id"] == text for route in whole["routes"])
         if by:
             names = ("type", "status", "accepted_at")
             found.append(
@@ -131,8 +132,6 @@ def _diagnostics(request: httpx.Request) -> httpx.Response:
 
 def _draft(request: httpx.Request) -> httpx.Response:
     """By a template that is made for it."""
-    import json
-
     api, said = _api(request), json.loads(request.content)
     name = f"draft-{uuid4()}"
     payload = said.pop("payload", {})

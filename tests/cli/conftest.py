@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,10 @@ import pytest
 
 from tests.cli.stack import URL, Doors
 from tests.functions.doors import Api
+from tests.work_queue import WorkQueue
 from tests.world import World
 from tocsin.access.key_format import SCOPES
-from tocsin.foundation import aws, secrets, settings
-from tests.work_queue import WorkQueue
+from tocsin.foundation import secrets, settings
 from tocsin_cli import client
 from tocsin_cli.command import Session
 from tocsin_cli.main import main

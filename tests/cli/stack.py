@@ -4,8 +4,8 @@ import io
 from collections import deque
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
-from email.utils import format_datetime
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Any
 
 import httpx

@@ -133,8 +133,12 @@ def test_in_a_folder_where_the_local_stack_runs_it_is_used_and_told(plain: Termi
 
 @pytest.mark.parametrize(
     ("env", "profile", "expected"),
-    [({"TOCSIN_PERSON": "Jané Doe"}, "Ada", "Jané Doe"), ({"TOCSIN_PERSON": ""}, "Ada", "Ada"), ({"TOCSIN_PERSON": "a\n\x1b[1mb" + "x" * 200}, "", ("a [1mb" + "x" * 200)[:100])],
-)  # fmt: skip
+    [
+        ({"TOCSIN_PERSON": "Jané Doe"}, "Ada", "Jané Doe"),
+        ({"TOCSIN_PERSON": ""}, "Ada", "Ada"),
+        ({"TOCSIN_PERSON": "a\n\x1b[1mb" + "x" * 200}, "", ("a [1mb" + "x" * 200)[:100]),
+    ],
+)
 def test_the_person_is_named_in_every_call(
     plain: Terminal, doors: Doors, env: dict[str, str], profile: str, expected: str
 ) -> None:
@@ -158,9 +162,16 @@ def test_without_a_name_the_login_name_is_the_persons(plain: Terminal, doors: Do
 
 @pytest.mark.parametrize(
     "text",
-    ["not toml", "[profiles.a]\nkey = 'k'\n", "[profiles.a]\nurl = 3\n", "[profiles.a]\nurl = 'https://a'\ntoken = 'x'\n",
-     "[profiles.a]\nurl = 'ftp://a'\n", "[profiles.a]\nurl = 'https://u:p@a'\n", "current = 'b'\n[profiles.a]\nurl = 'https://a'\n"],
-)  # fmt: skip
+    [
+        "not toml",
+        "[profiles.a]\nkey = 'k'\n",
+        "[profiles.a]\nurl = 3\n",
+        "[profiles.a]\nurl = 'https://a'\ntoken = 'x'\n",
+        "[profiles.a]\nurl = 'ftp://a'\n",
+        "[profiles.a]\nurl = 'https://u:p@a'\n",
+        "current = 'b'\n[profiles.a]\nurl = 'https://a'\n",
+    ],
+)
 def test_a_file_that_is_not_as_it_should_be_is_2_and_says_why(plain: Terminal, home: Path, text: str) -> None:
     (home / "config.toml").write_text(text)
 

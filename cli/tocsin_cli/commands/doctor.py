@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
+
 from tocsin_cli import times
 from tocsin_cli.client import Answer
 from tocsin_cli.command import Session, command, pass_session
@@ -141,7 +143,7 @@ def _tls(session: Session) -> Iterator[Check]:
     try:
         with (
             socket.create_connection((parts.hostname or "", parts.port or 443), timeout=5) as raw,
-            ssl.create_default_context().wrap_socket(raw, server_hostname=parts.hostname) as wrapped,
+            httpx.create_ssl_context().wrap_socket(raw, server_hostname=parts.hostname) as wrapped,
         ):
             certificate, version = wrapped.getpeercert() or {}, wrapped.version()
     except OSError as error:  # through a proxy the calls may work all the same
