@@ -163,14 +163,16 @@ def _clock(session: Session) -> Iterator[Check]:
     try:
         there = email.utils.parsedate_to_datetime(said)
     except (TypeError, ValueError):
-        yield Check("clock", "unknown", "the answer has no Date")
+        yield Check("your clock", "unknown", "the answer has no Date")
         return
     skew = there - (before + (session.now() - before) / 2)
     if abs(skew) > SKEW:
         way = "behind" if skew > timedelta() else "ahead of"
-        yield Check("clock", "warning", f"this machine is {times.lasted(abs(skew))} {way} the stack", "Set this machine's clock.")
+        yield Check(
+            "your clock", "warning", f"this machine is {times.lasted(abs(skew))} {way} the stack", "Set this machine's clock."
+        )
     else:
-        yield Check("clock", "ok", "this machine and the stack agree")
+        yield Check("your clock", "ok", "this machine and the stack agree")
 
 
 def _ready(session: Session) -> Iterator[Check]:
