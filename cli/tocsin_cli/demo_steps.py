@@ -9,6 +9,7 @@ from typing import Any
 from tocsin_cli.times import wire
 
 GATHERED = 100  # bodies in one call
+LONGEST_PAUSE = 60.0  # seconds
 _METHODS = ("GET", "PUT", "POST", "PATCH", "DELETE")
 _MOMENT = re.compile(r"\{now(?:([+-])(\d{1,6})([smhd]))?\}")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -32,6 +33,7 @@ class Step:
     calls: list[Call]
     may_fail: bool
     is_local_only: bool
+    pause_seconds: float  # before each of its calls
 
 
 def steps(document: Any, *, run: str, now: datetime) -> Iterator[Step]:
@@ -41,7 +43,7 @@ def steps(document: Any, *, run: str, now: datetime) -> Iterator[Step]:
     for number, step in enumerate(found, 1):
         try:
             yield _step(step, run, now)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unusable(f"step {number} is not as it should be: {error}") from None
 
 
@@ -55,15 +57,16 @@ def _step(step: dict[str, Any], run: str, now: datetime) -> Step:
         bodies = [call.body for call in calls]
         chunks = [bodies[n : n + GATHERED] for n in range(0, len(bodies), GATHERED)]
         calls = [Call(calls[0].method, calls[0].path, calls[0].headers, {name: chunk}) for chunk in chunks]
-    return Step(str(step.get("say", "")), calls, bool(step.get("may_fail")), step.get("only") == "local")
+    pause = min(max(float(step.get("pause_seconds", 0)), 0), LONGEST_PAUSE)
+    return Step(str(step.get("say", "")), calls, bool(step.get("may_fail")), step.get("only") == "local", pause)
 
 
 def _repetitions(step: dict[str, Any], run: str) -> list[dict[str, str]]:
-    """What stands for {n}, {run} and the step's own word in each repetition; without `each` there is one."""
-    each = step.get("each", [None])
+    """What stands for {n} (from 1), {n0} (one digit, from 0), {run} and the step's own word; without `each` there is one."""
+    each = step.get("each", [""])
     items = list(range(1, each + 1)) if isinstance(each, int) else list(each)
     word = str(step.get("as", "item"))
-    return [{"run": run, "n": str(n)} | ({word: str(item)} if item is not None else {}) for n, item in enumerate(items, 1)]
+    return [{"run": run, "n": str(n + 1), "n0": str(n % 10), word: str(item)} for n, item in enumerate(items)]
 
 
 def _call(step: dict[str, Any], words: dict[str, str], now: datetime) -> Call:

@@ -102,7 +102,9 @@ class Out:
     def progress(self, what: str, total: int | None) -> Iterator["Bar"]:
         """A bar on standard error, where that is a terminal."""
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._err, disable=not self._err.is_terminal, transient=True) as shown:
+        # What is printed meanwhile stands above the bar, if both are on the same screen; else it must not leave standard output.
+        same, is_shown = self._out.is_terminal, self._err.is_terminal
+        with Progress(*columns, console=self._err, disable=not is_shown, transient=True, redirect_stdout=same) as shown:
             yield Bar(shown, shown.add_task(safe(what), total=total))
 
 

@@ -104,7 +104,7 @@ def test_what_the_stack_says_of_itself_is_told_the_failed_before_the_warnings(to
 DEMO = {
     "steps": [
         {"say": "People", "method": "PUT", "path": "/v1/users/{person}-{run}", "each": ["ada", "bo"], "as": "person",
-         "body": {"email": "{person}-{run}@example.com", "attributes": {"n": "{n}", "keep": "{{ person }} {unknown}"}}},
+         "body": {"email": "{person}-{run}@example.com", "attributes": {"n": "{n}{n0}", "keep": "{{ person }} {unknown}"}}},
         {"say": "Many", "method": "POST", "path": "/v1/intents/batch", "each": 150, "gather": "intents",
          "body": {"idempotency_key": "{run}-{n}", "type": "demo", "audience": {"kind": "users", "user_ids": ["ada-{run}"]},
                   "payload": {"title": "Number {n}"}, "occurred_at": "{now-90m}"}},
@@ -123,7 +123,7 @@ def test_the_steps_of_the_stack_are_carried_out(tocsin: Terminal, doors: Doors, 
     run = ran.json["run"]
     users = {row["external_id"]: row for row in world.rows("SELECT external_id, email, attributes FROM users")}
     assert users.keys() == {f"ada-{run}", f"bo-{run}"}
-    assert users[f"bo-{run}"]["attributes"] == {"n": "2", "keep": "{{ person }} {unknown}"}
+    assert users[f"bo-{run}"]["attributes"] == {"n": "21", "keep": "{{ person }} {unknown}"}
     assert world.count("records") == 150
     assert [call["status"] for call in ran.json["calls"]] == [201, 201, 200, 200, 422]
     assert "/email" in ran.err, "what is refused is shown"
@@ -134,6 +134,15 @@ def test_steps_of_a_local_stack_are_done_where_it_is_local(tocsin: Terminal, doo
 
     assert tocsin("demo").code == 0, "a local stack needs no question"
     assert world.one("SELECT count(*) FROM users WHERE external_id = 'local'") == 1
+
+
+def test_a_step_may_take_its_time(tocsin: Terminal, doors: Doors, world: World) -> None:
+    step = {"say": "One a second", "method": "PUT", "path": "/v1/users/u-{n}", "body": {}, "each": 3, "pause_seconds": 1}
+    doors.pages["/console/demo.json"] = {"steps": [step]}
+
+    tocsin("demo", "--yes")
+
+    assert (tocsin.pauses, world.count("users")) == ([1.0, 1.0, 1.0], 3)
 
 
 def test_a_stack_that_people_may_rely_on_is_asked_about(tocsin: Terminal, doors: Doors, world: World) -> None:

@@ -57,6 +57,7 @@ def tiny() -> Iterator[str]:
                     "next_cursor": "more",
                 },
             }
+            bodies |= {"/_local": {}, "/console/demo.json": {"steps": [{"say": "A step", "method": "GET", "path": "/v1/status"}]}}
             body = json.dumps(bodies[self.path.partition("?")[0]]).encode()
             self.send_response(200)
             self.send_header("content-length", str(len(body)))
@@ -84,10 +85,10 @@ def environment(home: Path, url: str, **more: str) -> dict[str, str]:
 COMMAND = [sys.executable, "-m", "tocsin_cli"]
 
 
-def on_a_terminal(*arguments: str, env: dict[str, str]) -> str:
-    """What is written to a terminal of our own."""
+def on_a_terminal(*arguments: str, env: dict[str, str], out: int | None = None) -> str:
+    """What is written to a terminal of our own; where `out` leads elsewhere, what is written beside it."""
     leader, follower = pty.openpty()
-    with subprocess.Popen([*COMMAND, *arguments], env=env, stdout=follower, stderr=follower, stdin=follower) as process:
+    with subprocess.Popen([*COMMAND, *arguments], env=env, stdout=out or follower, stderr=follower, stdin=follower) as process:
         os.close(follower)
         shown = b""
         while True:
@@ -101,6 +102,15 @@ def on_a_terminal(*arguments: str, env: dict[str, str]) -> str:
         process.wait(30)
     os.close(leader)
     return shown.decode()
+
+
+def test_the_answer_stays_on_standard_output_while_a_bar_is_shown_beside_it(tiny: str, home: Path) -> None:
+    with (home / "answer").open("wb") as file:
+        shown = on_a_terminal("demo", env=environment(home, tiny), out=file.fileno())
+
+    assert (home / "answer").read_text() == "A step\n"
+    assert "calls" in shown
+    assert "A step" not in shown
 
 
 def test_colours_are_for_a_terminal_and_nothing_of_the_servers_is_obeyed(tiny: str, home: Path) -> None:

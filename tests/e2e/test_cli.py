@@ -19,6 +19,7 @@ AWAITED = {
     "templates preview draft": "/v1/templates/preview",
     "--test": "",
     "tocsin erase": "",
+    "tocsin demo": "/console/{asset}",
 }
 
 

@@ -27,7 +27,8 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz"
 def COMMAND(session: Session, /, dry_run: bool, yes: bool) -> None:  # noqa: N802
     """Fill a stack with an example: the steps come from the stack itself (/console/demo.json).
 
-    Not on a stack that people rely on: it makes users and sends to them. You are asked first, unless the stack is local.
+    Not on a stack that people rely on: it makes users, and with a live key it sends real messages to made-up people. You are
+    asked first, unless the stack is local. The console has the same demonstration.
     """
     document = session.client.call("GET", WHERE).body
     is_local = _is_local(session)
@@ -40,12 +41,16 @@ def COMMAND(session: Session, /, dry_run: bool, yes: bool) -> None:  # noqa: N80
         _show(session, wanted)
         return
     if not is_local:
-        session.out.ask(f"Fill {session.target.url} with an example? It makes users, and sends to them.", yes=yes)
+        session.out.ask(
+            f"Fill {session.target.url} with an example? With a live key it sends real messages to made-up people.", yes=yes
+        )
     done: list[dict[str, Any]] = []
     with session.out.progress("calls", sum(len(step.calls) for step in wanted)) as bar:
         for step in wanted:
             session.out.line(step.say)
             for call in step.calls:
+                if step.pause_seconds:
+                    session.pause(step.pause_seconds)
                 done.append(_make(session, step, call))
                 bar.move(to=len(done))
     session.out.json({"run": run, "calls": done})
