@@ -30,9 +30,13 @@ _WORDS = {
     "ignored": ("Laid aside", "yellow"),
     "handled_by_script": ("Handled by a trigger", "green"),
     "handler_failed": ("Its trigger failed", "red"),
-    "provider_delivered": ("Delivered, says", "bold green"),
-    "provider_bounced": ("Bounced, says", "bold red"),
-    "provider_complained": ("Complained of, says", "bold red"),
+    "provider_send": ("On its way, says", ""),
+    "provider_delivery": ("Delivered, says", "bold green"),
+    "provider_deliverydelay": ("Delayed, says", "yellow"),
+    "provider_bounce": ("Bounced, says", "bold red"),
+    "provider_complaint": ("Complained of, says", "bold red"),
+    "provider_reject": ("Rejected, says", "bold red"),
+    "provider_renderingfailure": ("Not rendered, says", "bold red"),
 }
 _EXPLAINED = ("skipped", "cancelled", "dead_letter", "deferred", "waiting")
 
@@ -46,7 +50,7 @@ def sentence(step: Step) -> tuple[str, str]:
     return f"{said} ({means})" if means and means not in said else said, colour
 
 
-def status_of(step: Step) -> str:
-    """Which status of a route the step stands for; empty if it is one on the way."""
-    what = str(step.get("what", ""))
-    return what if what in ("published", "skipped", "cancelled", "dead_letter") else ""
+def about(step: Step, route: dict[str, Any]) -> str:
+    """Which route a step is of, where it does not say so itself."""
+    is_told = not route.get("channel") or step.get("what") == "planned"
+    return "" if is_told else f"{route['channel']} to {route['recipient']}: "

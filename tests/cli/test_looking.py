@@ -35,7 +35,7 @@ def test_a_notification_is_explained_by_its_id(tocsin: Terminal, sent: str) -> N
     for part in (
         "order.shipped",
         "Accepted by shop",
-        "email to user:alice: Planned: email to user:alice",
+        "Planned: email to user:alice",
         "Began attempt 1 by ses",
         "Taken: attempt 1 by ses",
         "Published: accepted by ses",
@@ -121,6 +121,7 @@ def test_the_reasons_are_those_of_the_page_on_sending() -> None:
             {"what": "skipped", "reason": "no_address"},
             "Skipped: no_address (the user has no email, phone or device for this channel)",
         ),
+        ({"what": "provider_bounce", "reason": "ses: General"}, "Bounced, says ses: General"),
         ({"what": "cancel_asked", "reason": ""}, "Somebody asked to cancel it"),
         ({"what": "something_new", "reason": "for a reason"}, "Something new: for a reason"),
         ({"what": "something_new", "reason": None}, "Something new"),
@@ -137,7 +138,7 @@ def test_decisions_are_told_once_in_their_order(tocsin: Terminal, sent: str) -> 
     assert ran.code == 0
     assert [line["what"] for line in lines] == ["accepted", "planned", "attempt_opened", "attempt_accepted", "published"]
     assert len(ran.out.splitlines()) == 5
-    assert "order.shipped  email to user:alice  Published: accepted by ses" in ran.out
+    assert "order.shipped  email to user:alice: Published: accepted by ses" in ran.out
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_a_healthy_stack_is_0_and_one_in_trouble_is_1_with_what_to_do(tocsin: Te
     assert (well.code, ill.code) == (0, 1)
     assert "Nothing is wrong." in well.out
     assert "do: " in ill.out
-    assert "ses:email" in ill.out
+    assert "tocsin lanes open ses:email --reason …" in ill.out, "the call that helps, as a command"
     assert tocsin("status", "--json").json["healthy"] is False
 
 

@@ -12,7 +12,7 @@ from tocsin_cli.exits import Exit
 from tocsin_cli.failures import Failed, Refused
 from tocsin_cli.output import Out, styled
 from tocsin_cli.reasons import meaning
-from tocsin_cli.sentences import sentence
+from tocsin_cli.sentences import about, sentence
 
 _OTHERS = 5
 
@@ -118,13 +118,11 @@ def tell(out: Out, found: dict[str, Any]) -> None:
     routes = {route["route_id"]: route for route in found["routes"]}
     for step in found["timeline"]:
         said, colour = sentence(step)
-        out.line((times.local(step["at"]), "dim"), "  ", (_about(routes.get(step.get("route_id"))), "dim"), (said, colour))
+        out.line(
+            (times.local(step["at"]), "dim"), "  ", (about(step, routes.get(step.get("route_id"), {})), "dim"), (said, colour)
+        )
     out.line("")
     tell_routes(out, found["routes"])
-
-
-def _about(route: dict[str, Any] | None) -> str:
-    return f"{route['channel']} to {route['recipient']}: " if route else ""
 
 
 def tell_routes(out: Out, routes: list[dict[str, Any]]) -> None:
@@ -171,7 +169,7 @@ def _message(session: Session, found: dict[str, Any], route: dict[str, Any]) -> 
     try:
         shown: dict[str, Any] = session.client.get(where)
     except Refused as refused:
-        if refused.status != 409:
+        if refused.exit_code is Exit.FORBIDDEN:
             raise
         whose = {name: route[name] for name in ("channel", "recipient")}
         shown = whose | {"note": refused.message, "problem": refused.problem}

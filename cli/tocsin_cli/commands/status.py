@@ -1,5 +1,6 @@
 """`tocsin status`: what is wrong right now, since when, and what to do."""
 
+import re
 from typing import Any
 
 import click
@@ -9,6 +10,12 @@ from tocsin_cli.command import Session, command, pass_session
 from tocsin_cli.exits import Exit
 from tocsin_cli.failures import Failed
 from tocsin_cli.output import Out
+
+_COMMANDS = {
+    re.compile(r"POST /v1/lanes/([A-Za-z0-9_.~:-]+)/open"): r"tocsin lanes open \1 --reason …",
+    re.compile(r"GET /v1/dead-letters/groups"): "tocsin dead-letters groups",
+    re.compile(r"POST /v1/dead-letters/replay"): "tocsin dead-letters replay --help",
+}
 
 
 @command(
@@ -72,7 +79,15 @@ def _tell(session: Session, found: dict[str, Any]) -> None:
         out.line("")
         out.line((str(problem["what"]), "bold"), (since, "dim"))
         out.line(("  do: ", "green"), str(problem["do"]))
+        for line in commands_in(str(problem["do"])):
+            out.line(("      ", ""), (line, "bold"))
     _numbers(out, found)
+
+
+def commands_in(advice: str) -> list[str]:
+    """The calls that the server recommends, as commands of this line, where it has them."""
+    found = [pattern.search(advice) for pattern in _COMMANDS]
+    return [match.expand(line) for match, line in zip(found, _COMMANDS.values(), strict=True) if match]
 
 
 def _numbers(out: Out, found: dict[str, Any]) -> None:
@@ -81,7 +96,7 @@ def _numbers(out: Out, found: dict[str, Any]) -> None:
     if piles:
         out.line("")
         table = out.columns("queue", "kind", "due", "in hand", "later", "oldest due")
-        names = ("queue", "source_kind", "due", "leased", "waiting")
+        names = ("queue", "kind", "due", "leased", "waiting")
         table.add(
             [
                 [*(str(pile.get(name, "")) for name in names), _oldest(pile)]

@@ -12,7 +12,7 @@ from tocsin_cli.command import PAST, Session, command, pass_session
 from tocsin_cli.exits import Exit
 from tocsin_cli.failures import Failed
 from tocsin_cli.output import Out
-from tocsin_cli.sentences import sentence
+from tocsin_cli.sentences import about, sentence
 
 INTERVAL = 2.0
 _LONGEST_PAUSE = 30.0
@@ -97,14 +97,13 @@ def _decisions(session: Session, wanted: dict[str, Any], since: datetime | None,
 
 def _tell(out: Out, decision: dict[str, Any]) -> None:
     said, colour = sentence(decision)
-    whom = f"{decision['channel']} to {decision['recipient']}  " if decision.get("channel") else ""
     test = "test " if decision.get("mode") == "test" else ""
     out.line(
         (times.local(decision["at"], "%H:%M:%S"), "dim"),
         "  ",
         (f"{test}{decision['type']}", "bold"),
         "  ",
-        whom,
+        about(decision, decision),
         (said, colour),
         (f"  {decision['notification_id']}", "dim"),
     )
