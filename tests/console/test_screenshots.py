@@ -11,7 +11,7 @@ from tests.console.console import PHONE, Console
 from tests.e2e.client import Client
 
 ROOT = Path(__file__).parents[2]
-WIDE = (1280, 860)
+WIDE = (1280, 900)
 
 
 def _now(console: Console, client: Client) -> None:

@@ -1,0 +1,1 @@
+"""The command line, against the real doors and a real Postgres."""
