@@ -172,7 +172,7 @@ export function Table({ columns, rows, to, keyOf = (row) => row.id, label, selec
   const isAll = Boolean(toggleAll) && rows.every((row) => selected.has(keyOf(row)));
   return html`<div class="table-box" role="region" aria-label=${label} tabindex="0"><table><thead><tr>
     ${toggle && html`<th class="tick">${toggleAll ? html`<input type="checkbox" aria-label="Select all that are shown" checked=${isAll} onChange=${() => toggleAll(rows, !isAll)} />` : html`<span class="hidden">Selected</span>`}</th>`}
-    ${columns.map((column) => html`<th key=${column.name} class=${column.end ? "end" : ""} scope="col">${column.label}</th>`)}</tr></thead>
+    ${columns.map((column) => html`<th key=${column.name} class=${column.end ? "end" : ""} scope="col">${column.label || html`<span class="hidden">What can be done</span>`}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => {
       const target = to?.(row);
       const open = (event) => {
