@@ -36,9 +36,8 @@ export function Trigger({ id, query }) {
   return html`<${PageHead} title=${trigger ? trigger.name || "Trigger without a name" : "Trigger"} crumbs=${[["Triggers", ["triggers"]]]} actions=${actions}>
       ${trigger && html`<${Badge} tone=${trigger.enabled ? "good" : "mute"}>${trigger.enabled ? "on" : "off"}<//> ${firedBy(trigger)} ${runs(trigger)}`}<//>
     <${Secret} place=${`trigger ${id}`}>Every call of its endpoint is signed with it, as Standard Webhooks has it.<//>
-    <${Loaded} of=${loaded}>${(data) => html`${isEdited && html`<${TriggerForm} trigger=${data.trigger} done=${stop} />`}
-      <${Died} ...${data} />
-      <div class="grid two"><${When} trigger=${data.trigger} /><${Runs} ...${data} /></div>`}<//>`;
+    <${Loaded} of=${loaded}>${(data) => html`<${Died} ...${data} />
+      ${isEdited ? html`<${TriggerForm} trigger=${data.trigger} done=${stop} />` : html`<div class="grid two"><${When} trigger=${data.trigger} /><${Runs} ...${data} /></div>`}`}<//>`;
 }
 
 function Died({ trigger, lane, dead }) {
