@@ -10,6 +10,22 @@ from tests.console.console import PHONE, Console
 from tests.e2e.client import Client, wait_for
 
 SCRIPT = "document.querySelector('script[type=module]').src"
+# A job that is half done, does ten more whenever it is asked for, and stops when it is told to.
+SLOW_JOB = """
+const now = new Date().toISOString();
+window.job = {
+  id: "slow", kind: "replay", status: "running", arguments: {filter: {state: "unresolved"}, past_expiry: false},
+  total: 1000, done: 480, skipped: 20, failed: 0, skipped_reasons: {expired: 20},
+  created_by: "k", created_at: now, started_at: now, finished_at: null, updated_at: now,
+};
+const real = fetch;
+window.fetch = async (url, ...more) => {
+  if (!String(url).includes("/v1/jobs/slow")) return real(url, ...more);
+  if (String(url).endsWith("/cancel")) job.status = "cancelled";
+  else if (job.status === "running") job.done += 10;
+  return new Response(JSON.stringify(job), {status: 200});
+};
+"""
 Dead = Callable[..., list[dict[str, Any]]]
 
 
@@ -106,6 +122,21 @@ def test_what_a_job_left_as_it_was_is_said_in_words(console: Console) -> None:
     said = console.page.run(f"import(new URL('letters.js', {SCRIPT})).then((all) => all.skippedWords('recipient_gone'))")
 
     assert said == "to somebody who is not a user any more"
+
+
+def test_a_job_that_runs_is_looked_at_every_second_and_cancelled_after_a_word(console: Console) -> None:
+    console.page.before_scripts(SLOW_JOB)
+    console.open("#/jobs/slow")
+    console.reads("20 expired")
+    first = console.page.run("$('progress').value")
+    console.page.see(f"$('progress').value > {first}", seconds=3)
+
+    console.press("Cancel the job")
+    console.page.see("words($('.asked'))?.match(/\\d+ are done once more and stay so; \\d+ letters stay as they are/)")
+    console.page.click("document && button('Cancel the job', $('dialog'))")
+
+    console.reads("It was cancelled. What it had done by then stays done.")
+    console.page.see("!button('Cancel the job')")
 
 
 def test_how_long_a_job_takes_is_told_by_its_pace(console: Console) -> None:
