@@ -127,8 +127,8 @@ def test_the_row_of_an_inbox_is_found_by_an_index(breakable_world: World, whose:
                read_at = last_event_at"""
     )
     world.admin.execute(
-        """INSERT INTO notifications (id, tenant_id, user_id, kind, reason, scope, title, message, told_at, last_event_at, shown_at,
-               created_at, updated_at)
+        """INSERT INTO notifications (id, tenant_id, user_id, kind, reason, scope, title, message, told_at, last_event_at,
+               shown_at, created_at, updated_at)
            SELECT tocsin_uuid7(), tenant_id, user_id, kind, reason, scope, title, message, told_at,
                   last_event_at - n * interval '1 second', last_event_at - n * interval '1 second', created_at, updated_at
            FROM notifications CROSS JOIN generate_series(1, 20000) AS n"""
