@@ -59,3 +59,15 @@ def test_hostile_words_are_words(console: Console, client: Client) -> None:
     console.page.see(f"words($('main')).includes({json.dumps('<img src=x')})")
     assert console.page.run("document.images.length") == 0
     assert console.sideways() <= 0
+
+
+def test_words_without_end_make_no_page_wider_than_its_window(console: Console, client: Client) -> None:
+    words = "w" * 90
+    body = {"name": words, "channel": "email", "locale": "default", "subject": words * 5, "body": words * 9, "variables": []}
+    client.call("POST", "/v1/templates", body)
+    client.call("POST", "/v1/api-keys", {"name": words, "producer": words[:60], "scopes": ["read"], "mode": "live"})
+
+    for place, sign in ((f"#/templates/{words}", "$('.mail-line')"), ("#/keys", "$('tbody tr')")):
+        console.open(place)
+        console.page.see(sign)
+        assert console.sideways() <= 0

@@ -23,6 +23,7 @@ export const remove = (path, query, more) => call("DELETE", path, { query, ...mo
  * whoever needs its ETag.
  */
 export async function call(method, path, { query, body, headers, signal, heard, key = current().key, person = current().person } = {}) {
+  if ([path].flat().some((part) => [".", ".."].includes(part))) throw new Problem(0, { title: "A browser cannot name this", detail: "“.” and “..” mean another address to a browser. The command line can reach it." });
   const url = new URL([path].flat().map((part) => encodeURIComponent(part)).join("/"), BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== null && value !== "") url.searchParams.set(name, value);
@@ -48,12 +49,16 @@ async function answered(url, options) {
     return await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, { title: "The service cannot be reached", detail: "The service cannot be reached just now. Is the network up?" });
+    throw unreachable();
   }
 }
 
+const unreachable = () => new Problem(0, { title: "The service cannot be reached", detail: "The service cannot be reached just now. Is the network up?" });
+
 async function settled(answer, key) {
-  const text = await answer.text();
+  const text = await answer.text().catch((error) => {
+    throw error.name === "AbortError" ? error : unreachable(); // it broke off in the middle
+  });
   let read;
   try {
     read = text ? JSON.parse(text) : null;

@@ -4,7 +4,7 @@ import { GROUPS, isOffered, load, loadAhead, PAGES } from "./pages.js";
 import { go, href, useRoute } from "./router.js";
 import * as session from "./session.js";
 import { SignIn, signInLocally } from "./sign-in.js";
-import { Dialogs, dialog, Notice, Sketch, Toasts, Trouble } from "./ui.js";
+import { Dialogs, dialog, leaveDialog, Notice, Sketch, Toasts, Trouble } from "./ui.js";
 import { html, render, useEffect, useRef, useState } from "./view.js";
 
 let hasOpened = false; // the first page is the one that was asked for
@@ -19,6 +19,9 @@ function App() {
     signInLocally().finally(() => setTrying(false));
     return stop;
   }, []);
+  useEffect(() => {
+    if (!who.key) leaveDialog();
+  }, [who.key]);
   if (isTrying && !who.key) return html`<main class="alone"><${Sketch} /></main>`;
   return html`${who.key ? html`<${Frame} who=${who} />` : html`<${SignIn} why=${who.why} person=${who.person} />`}
     <${Toasts} /><${Dialogs} />`;
@@ -44,7 +47,7 @@ function Frame({ who }) {
       <${ThemeButton} />
       <${Account} who=${who} />
     </header>
-    <nav id="menu" class=${isOpen ? "open" : ""} aria-label="Pages"><${Menu} current=${route.page} /></nav>
+    <nav id="menu" class=${isOpen ? "open" : ""} aria-label="Pages" onClick=${(event) => event.target.closest("a") && setOpen(false)}><${Menu} current=${route.page} /></nav>
     ${isOpen && !WIDE.matches && html`<div class="veil" onClick=${() => setOpen(false)}></div>`}
     <main id="main">
       ${who.isEnding && html`<${Notice} tone="warn">You will be signed out in a minute unless you touch something.<//>`}
@@ -74,13 +77,14 @@ function Menu({ current }) {
 function Page({ page, route }) {
   const [drawn, setDrawn] = useState({});
   const opened = useRef(null);
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     if (!page || !isOffered(page)) return;
     load(page).then(
       (component) => setDrawn({ component }),
       (error) => setDrawn({ error })
     );
-  }, [page]);
+  }, [page, turn]);
   // Whoever cannot see the page hears where they are; not on the first page, which they opened themselves.
   const place = route.parts.join("/");
   useEffect(() => {
@@ -97,7 +101,7 @@ function Page({ page, route }) {
     return html`<h1 id="page-title" tabindex="-1">${page.title}</h1><${Notice} tone="warn" title="Your key cannot open this page">
       It needs the scope <code>${page.scope}</code>${page.installation ? " and must be the installation's own" : ""}.<//>`;
   }
-  if (drawn.error) return html`<${Trouble} error=${drawn.error} retry=${() => location.reload()} />`;
+  if (drawn.error) return html`<${Trouble} error=${drawn.error} retry=${() => (setDrawn({}), setTurn(turn + 1))} />`; // a reload would sign them out
   return drawn.component ? html`<${drawn.component} route=${route} />` : html`<${Sketch} />`;
 }
 

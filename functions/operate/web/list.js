@@ -3,8 +3,9 @@ import { get } from "./api.js";
 import { Icon } from "./icons.js";
 import { useLoaded } from "./poll.js";
 import { setQuery, useRoute } from "./router.js";
-import { Empty, Loaded, Table } from "./ui.js";
-import { html, useEffect, useState } from "./view.js";
+import { pushedOut } from "./rows.js";
+import { Empty, Loaded, Table, Trouble } from "./ui.js";
+import { html, useEffect, useRef, useState } from "./view.js";
 
 const WAIT = 350;
 
@@ -15,7 +16,8 @@ const WAIT = 350;
  */
 export function List({ path, filters = [], columns, to, keyOf, label, empty, fixed = {}, seconds = 15, again = 0, toolbar, selected, toggle, toggleAll, take = (page) => page.data }) {
   const { query } = useRoute();
-  const wanted = { ...fixed, ...Object.fromEntries(filters.filter(({ local }) => !local).map(({ name, initial }) => [name, query[name] ?? initial])) };
+  const asked = filters.filter(({ local }) => !local).map(({ name, initial }) => [name, query[name] ?? initial ?? fixed[name]]);
+  const wanted = { ...fixed, ...Object.fromEntries(asked) };
   const key = JSON.stringify([path, wanted]);
   const [further, setFurther] = useState({ key, rows: [], cursor: undefined, isBusy: false });
   const first = useLoaded((signal) => get(path, wanted, { signal }), [key], { seconds });
@@ -25,13 +27,14 @@ export function List({ path, filters = [], columns, to, keyOf, label, empty, fix
     if (again) first.refresh();
   }, [again]);
 
-  const loadMore = async (cursor) => {
-    setFurther({ ...more, isBusy: true });
+  const idOf = keyOf ?? ((one) => one.id);
+  const loadMore = async (cursor, shown) => {
+    setFurther({ ...more, isBusy: true, error: null });
     try {
       const page = await get(path, { ...wanted, cursor });
-      setFurther({ key, rows: [...more.rows, ...take(page)], cursor: page.next_cursor, isBusy: false });
-    } catch {
-      setFurther({ ...more, isBusy: false });
+      setFurther({ key, first: more.first ?? shown, rows: [...more.rows, ...take(page)], cursor: page.next_cursor, isBusy: false });
+    } catch (error) {
+      setFurther({ ...more, isBusy: false, error });
     }
   };
 
@@ -39,8 +42,8 @@ export function List({ path, filters = [], columns, to, keyOf, label, empty, fix
     ${(filters.length > 0 || toolbar) && html`<${Filters} filters=${filters} query=${query} toolbar=${toolbar} isBusy=${first.isLoading && first.data !== undefined} />`}
     <${Loaded} of=${first}>${(page) => {
       const shown = take(page);
-      const known = new Set(shown.map((row) => (keyOf ?? ((one) => one.id))(row)));
-      const rows = [...shown, ...more.rows.filter((row) => !known.has((keyOf ?? ((one) => one.id))(row)))];
+      const known = new Set(shown.map(idOf));
+      const rows = [...shown, ...[...pushedOut(more.first ?? [], shown, idOf), ...more.rows].filter((row) => !known.has(idOf(row)))];
       const cursor = more.cursor === undefined ? page.next_cursor : more.cursor;
       const isFiltered = filters.some(({ name }) => query[name]);
       if (!rows.length) {
@@ -48,7 +51,8 @@ export function List({ path, filters = [], columns, to, keyOf, label, empty, fix
           ${isFiltered ? html`<button type="button" class="button small" onClick=${() => clear(filters)}>Clear the filters</button>` : empty?.text}<//>`;
       }
       return html`<${Table} columns=${columns} rows=${rows} to=${to} keyOf=${keyOf} label=${label} selected=${selected} toggle=${toggle} toggleAll=${toggleAll} />
-        ${cursor && html`<div class="more"><button type="button" class="button" aria-busy=${more.isBusy} disabled=${more.isBusy} onClick=${() => loadMore(cursor)}>Show more</button></div>`}`;
+        ${more.error && html`<${Trouble} error=${more.error} />`}
+        ${cursor && html`<div class="more"><button type="button" class="button" aria-busy=${more.isBusy} disabled=${more.isBusy} onClick=${() => loadMore(cursor, shown)}>Show more</button></div>`}`;
     }}<//></div>`;
 }
 
@@ -65,10 +69,17 @@ export function Filters({ filters, query, toolbar, isBusy }) {
 
 function Filter({ filter, value }) {
   const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
+  const told = useRef(value);
   useEffect(() => {
-    if (typed === value || filter.options || filter.type === "datetime-local") return undefined;
-    const timer = setTimeout(() => setQuery({ [filter.name]: typed.trim() }), WAIT);
+    if (value !== told.current) setTyped(value); // the address was changed by something else than typing here
+    told.current = value;
+  }, [value]);
+  useEffect(() => {
+    if (typed.trim() === value || filter.options || filter.type === "datetime-local") return undefined;
+    const timer = setTimeout(() => {
+      told.current = typed.trim();
+      setQuery({ [filter.name]: told.current });
+    }, WAIT);
     return () => clearTimeout(timer);
   }, [typed]);
   const choose = (event) => setQuery({ [filter.name]: event.currentTarget.value }, { push: true });

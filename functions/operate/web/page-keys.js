@@ -35,7 +35,7 @@ export default function Keys() {
   ];
   return html`<${PageHead} title="API keys" actions=${html`<${Action} tone="primary" icon="plus" run=${() => make(again)}>Make a key<//>`}>
       A key is shown once, when it is made. What it may do is its scopes; a revoked key stops working within five seconds.<//>
-    <${List} key=${turn} path=${["api-keys"]} label="API keys" columns=${columns}
+    <${List} again=${turn} path=${["api-keys"]} label="API keys" columns=${columns}
       filters=${[{ name: "is_active", label: "State", options: [["true", "active"], ["false", "over"]] }, { name: "producer", label: "Sends as" }, { name: "user_id", label: "Owner" }]} />`;
 }
 
@@ -43,7 +43,7 @@ async function make(again) {
   const made = await form({
     title: "Make an API key",
     verb: "Make the key",
-    names: ["name", "producer", "scopes", "expires_at", "mode", "rate_limit", "user_id"],
+    names: ["name", "producer", "scopes", "expires_at", "rate_limit", "user_id"],
     initial: { name: "", producer: "", scopes: ["send", "read"], mode: "live", expires_at: "", rate_limit: "", user_id: "" },
     save: (values) =>
       post(["api-keys"], {
@@ -73,7 +73,7 @@ async function rotate(key, again) {
   const made = await form({
     title: `Rotate ${key.name}?`,
     verb: "Rotate it",
-    names: ["overlap_seconds"],
+    names: [],
     initial: { overlap: "86400" },
     save: ({ overlap }) => post(["api-keys", key.id, "rotate"], { overlap_seconds: Number(overlap) }),
     fields: ({ values, set }) => html`<p>A new key with the same rights is made. The old one works on for a while, so that its callers can change over; then it ends.</p>

@@ -75,13 +75,17 @@ async function change(row, refresh) {
     title: `Edit ${NAMES[row.provider_name]}`,
     names: Object.keys(before),
     initial: { priority: String(row.priority), rate_limit: row.rate_limit ? String(row.rate_limit) : "", timeout_seconds: String(row.timeout_seconds) },
-    save: (values) => patch(["providers", row.id], { priority: Number(values.priority), timeout_seconds: Number(values.timeout_seconds), ...(values.rate_limit && { rate_limit: Number(values.rate_limit) }) }),
+    save: async (values) => {
+      if (row.rate_limit && !values.rate_limit) throw Object.assign(new Error("A limit cannot be lifted."), { errors: [{ pointer: "/rate_limit", message: "can be changed, not lifted: choose a high one" }] });
+      return patch(["providers", row.id], { priority: Number(values.priority), timeout_seconds: Number(values.timeout_seconds), ...(values.rate_limit && { rate_limit: Number(values.rate_limit) }) });
+    },
     fields: (tools) => html`<${Tuning} ...${tools} />`,
   });
   if (!done) return;
   refresh();
   const told = Object.fromEntries(Object.entries(before).filter(([, value]) => value !== null));
-  toast("Saved.", { undo: () => patch(["providers", row.id], told).then(refresh) });
+  const hasWayBack = row.rate_limit !== null || done.rate_limit === null; // a limit that was set cannot be lifted
+  toast("Saved.", hasWayBack ? { undo: () => patch(["providers", row.id], told).then(refresh) } : {});
 }
 
 async function flip(row, refresh) {

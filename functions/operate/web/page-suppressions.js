@@ -25,7 +25,7 @@ export default function Suppressions() {
   ];
   return html`<${PageHead} title="Suppressions" actions=${html`<${Action} tone="primary" icon="plus" run=${() => add(again)}>Suppress an address<//>`}>
       Nothing is sent to these addresses. Hard bounces, complaints and unsubscribing put them here; an inbox is never suppressed.<//>
-    <${List} key=${turn} path=${["suppressions"]} label="Suppressed addresses" columns=${columns} seconds=${30}
+    <${List} again=${turn} path=${["suppressions"]} label="Suppressed addresses" columns=${columns} seconds=${30}
       filters=${[{ name: "address", label: "Address", wide: true }, { name: "channel", label: "Channel", options: CHANNELS }]}
       empty=${{ title: "No address is suppressed.", text: "The first hard bounce, complaint or unsubscription appears here." }} />`;
 }
@@ -34,7 +34,7 @@ async function add(again) {
   const made = await form({
     title: "Suppress an address",
     verb: "Suppress it",
-    names: ["address", "channel", "notification_type"],
+    names: ["address", "notification_type"],
     initial: { channel: "email", address: "", notification_type: "" },
     save: ({ channel, address, notification_type }) => post(["suppressions"], { channel, address: address.trim(), ...(notification_type && { notification_type }) }),
     fields: ({ values, set, errors }) => html`

@@ -28,7 +28,7 @@ function All() {
   ];
   return html`<${PageHead} title="Tenants" actions=${html`<${Action} tone="primary" icon="plus" run=${() => make(() => setTurn(turn + 1))}>Make a tenant<//>`}>
       Tenants never see each other's users, notifications or keys. Each may have its own retention and caps.<//>
-    <${List} key=${turn} path=${["tenants"]} label="Tenants" columns=${columns} to=${(one) => href(["tenants", one.id])}
+    <${List} again=${turn} path=${["tenants"]} label="Tenants" columns=${columns} to=${(one) => href(["tenants", one.id])}
       filters=${[{ name: "name", label: "Name", wide: true }, { name: "status", label: "Status", options: [["active"], ["suspended"], ["deleting"]] }]} />`;
 }
 

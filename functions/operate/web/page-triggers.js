@@ -1,6 +1,7 @@
 // Triggers: what happens by itself when a value changes, or when work has died.
 import { List } from "./list.js";
 import { href } from "./router.js";
+import { can } from "./session.js";
 import { switchTrigger } from "./trigger-acts.js";
 import { TriggerForm } from "./trigger-form.js";
 import { firedBy, runs } from "./trigger-words.js";
@@ -24,7 +25,7 @@ function AllTriggers() {
     { name: "at", label: "Changed", show: (row) => html`<span class="nowrap"><${Ago} at=${row.updated_at} /></span>` },
     { name: "do", label: "", end: true, show: (row) => html`<${Action} small run=${() => switchTrigger(row, () => setAgain((turn) => turn + 1))} label=${`Switch ${row.enabled ? "off" : "on"}: ${row.name}`}>${row.enabled ? "Switch off" : "Switch on"}<//>` },
   ];
-  return html`<${PageHead} title="Triggers" actions=${html`<a class="button primary" href=${href(["triggers", "new"])}>Add a trigger</a>`}>What happens by itself when a <a href=${href(["values"])}>value</a> changes, or when work has become a dead letter: a notification is sent, an endpoint called or a function invoked.<//>
+  return html`<${PageHead} title="Triggers" actions=${html`<a class="button primary" href=${href(["triggers", "new"])}>Add a trigger</a>`}>What happens by itself when a ${can("data") ? html`<a href=${href(["values"])}>value</a>` : "value"} changes, or when work has become a dead letter: a notification is sent, an endpoint called or a function invoked.<//>
     <${List} path=${["triggers"]} columns=${columns} to=${(row) => href(["triggers", row.id])} label="Triggers" again=${again}
       empty=${{ title: "Nothing happens by itself yet.", text: html`Add a trigger, and somebody is told when a stock level changes, or your own function is invoked when a message dies.` }} />`;
 }

@@ -26,7 +26,7 @@ function All() {
   ];
   return html`<${PageHead} title="Users" actions=${html`<a class="button" href=${href(["users", "import"])}>Import</a><${Action} tone="primary" icon="plus" run=${add}>Add a user<//>`}>
       Whom your producers' ids mean, and how they are reached.<//>
-    <${List} path=${["users"]} label="Users" columns=${columns} to=${(user) => href(["users", user.id])}
+    <${List} path=${["users"]} label="Users" columns=${columns} to=${(user) => href(["users", user.id], user.id === "import" ? { user: 1 } : {})}
       filters=${[{ name: "query", label: "Search", wide: true, placeholder: "Beginning of an id, email, name or phone" }]}
       empty=${{ title: "Nobody is known yet.", text: html`PUT /v1/users/{id} makes a user known; so does <a href=${href(["users", "import"])}>importing a file</a>.` }} />`;
 }

@@ -2,6 +2,7 @@
 import { number } from "./format.js";
 import { List } from "./list.js";
 import { href } from "./router.js";
+import { can } from "./session.js";
 import { Ago, PageHead } from "./ui.js";
 import { NewValue } from "./value-new.js";
 import { Value } from "./value.js";
@@ -23,7 +24,7 @@ const COLLECTIONS = [
 ];
 
 function Collections() {
-  return html`<${PageHead} title="Values" actions=${addButton()}>Small JSON values that your systems keep here, by collection and key: a stock level, an order's state, a flag. Every change of one can fire a <a href=${href(["triggers"])}>trigger</a>.<//>
+  return html`<${PageHead} title="Values" actions=${addButton()}>Small JSON values that your systems keep here, by collection and key: a stock level, an order's state, a flag. Every change of one can fire a ${can("manage") ? html`<a href=${href(["triggers"])}>trigger</a>` : "trigger"}.<//>
     <${List} path=${["kv"]} columns=${COLLECTIONS} keyOf=${(row) => row.collection} to=${(row) => href(["values", row.collection])} label="Collections"
       empty=${{ title: "No values are kept yet.", text: html`Add one here, or let a producer write it: <code>PUT /v1/kv/stock/A-17</code> with any JSON.` }} />`;
 }

@@ -26,14 +26,16 @@ export function useLoaded(load, deps = [], { seconds = 0 } = {}) {
     refresh();
     if (!seconds) return () => refresh.abort?.abort();
     let timer;
+    let isOver = false;
     const again = async () => {
       if (!document.hidden) await refresh();
-      timer = setTimeout(again, seconds * 1000);
+      if (!isOver) timer = setTimeout(again, seconds * 1000); // the page may have been left while it was asked for
     };
     timer = setTimeout(again, seconds * 1000);
     const back = () => document.hidden || refresh();
     document.addEventListener("visibilitychange", back);
     return () => {
+      isOver = true;
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", back);
       latest.current++;

@@ -1,5 +1,6 @@
 // The form of a routing: reasons by channels, and somebody to try it on.
 import { get, put, remove } from "./api.js";
+import { go } from "./router.js";
 import { inOrder, isEventType, named, OVERRIDES, REASONS, ROUTED_CHANNELS, telling, ticked, valueOf } from "./routing.js";
 import { TITLES } from "./templates.js";
 import { Card, Choices, errorsOf, Notice, Switch, TextField, toast } from "./ui.js";
@@ -25,7 +26,7 @@ export function RoutingForm({ routing, initialType = "", done }) {
       if (!routing && (await isRouted(name))) throw Object.assign(new Error(`${name} is routed already. Open it to change it.`), { errors: [] });
       const saved = await put(["event-routing", name], value);
       toast(`The routing of ${name} is saved.`, {
-        undo: async () => (await (routing ? put(["event-routing", name], valueOf(routing)) : remove(["event-routing", name])), done(saved)),
+        undo: async () => (await (routing ? put(["event-routing", name], valueOf(routing)) : remove(["event-routing", name])), routing ? done(saved) : go(["routing"])),
       });
       kept.restart(kept.draft);
       await done(saved);

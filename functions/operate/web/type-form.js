@@ -2,7 +2,7 @@
 import { all, get, put, remove } from "./api.js";
 import { span } from "./format.js";
 import { useLoaded } from "./poll.js";
-import { href } from "./router.js";
+import { go, href } from "./router.js";
 import { CHANNELS, grouped, TITLES } from "./templates.js";
 import { bodyOf, formOf, meaning, PRIORITIES, valueOf } from "./types.js";
 import { Card, Choices, errorsOf, Notice, SelectField, Switch, TextField, toast } from "./ui.js";
@@ -29,7 +29,7 @@ export function TypeForm({ type, initialName = "", done }) {
       const before = type ?? (await known(name.trim()));
       if (!type && before) throw Object.assign(new Error(`There is a type ${before.name} already. Open it to change it.`), { errors: [] });
       const saved = await put(["notification-types", name.trim()], body);
-      toast(`The type ${saved.name} is saved.`, { undo: async () => (await wayBack(saved.name, type), done(saved)) });
+      toast(`The type ${saved.name} is saved.`, { undo: async () => (await wayBack(saved.name, type), type ? done(saved) : go(["types"])) });
       kept.restart(kept.draft);
       await done(saved);
       setState({ isBusy: false, problem: null });

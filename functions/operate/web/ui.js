@@ -50,7 +50,7 @@ export async function copyText(text) {
     await navigator.clipboard.writeText(text);
   } catch {
     const area = Object.assign(document.createElement("textarea"), { value: text });
-    document.body.append(area);
+    (document.querySelector("dialog[open]") ?? document.body).append(area); // nothing outside of an open dialog can be selected
     area.select();
     document.execCommand("copy");
     area.remove();
@@ -81,11 +81,12 @@ export function Facts({ rows }) {
     .map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value ?? html`<span class="mute">–</span>`}</dd></div>`)}</dl>`;
 }
 
-/** A button that says when its work is under way, and what went wrong with it. */
+/** A button that says when its work is under way, and what went wrong with it. While busy it is not `disabled`: that would take the focus from it. */
 export function Action({ run, children, tone = "", icon, label, disabled, small }) {
   const [isBusy, setBusy] = useState(false);
   const press = async (event) => {
     event.stopPropagation();
+    if (isBusy) return;
     setBusy(true);
     try {
       await run();
@@ -94,7 +95,7 @@ export function Action({ run, children, tone = "", icon, label, disabled, small 
     }
     setBusy(false);
   };
-  return html`<button type="button" class=${`button ${tone}${small ? " small" : ""}`} disabled=${disabled || isBusy} aria-busy=${isBusy}
+  return html`<button type="button" class=${`button ${tone}${small ? " small" : ""}`} disabled=${disabled && !isBusy} aria-disabled=${isBusy ? "true" : undefined} aria-busy=${isBusy}
     aria-label=${label} onClick=${press}>${icon && html`<${Icon} name=${icon} />`}${children}</button>`;
 }
 
@@ -230,20 +231,23 @@ export function Choices({ label, options, values, set, hint, error }) {
 export function errorsOf(problem, names) {
   const found = {};
   if (!problem) return found;
+  const rest = [];
   for (const each of problem.errors ?? []) {
     const name = names.find((one) => each.pointer === `/${one}` || each.pointer.startsWith(`/${one}/`));
     if (name) found[name] ??= each.message;
+    else rest.push(`${each.pointer} ${each.message}`.trim());
   }
   if (!Object.keys(found).length) found[""] = problem.message;
+  else if (rest.length) found[""] = rest.join(" ");
   return found;
 }
 
 // Toasts and dialogs: one host each, in app.js.
 
-const hosts = { toast: null, dialog: null };
+const hosts = { toast: null, dialog: null, leave: null };
 export const host = (name, take) => (hosts[name] = take);
 
-/** A word about what was done; with `undo`, a way back for some seconds. */
+/** A word about what was done; with `undo`, a way back for some seconds. What went wrong stays until somebody closes it. */
 export function toast(message, { tone = "good", undo } = {}) {
   hosts.toast?.({ message, tone, undo });
 }
@@ -256,7 +260,7 @@ export function Toasts() {
       host("toast", (one) => {
         const id = ++next.current;
         setToasts((old) => [...old.slice(-3), { ...one, id }]);
-        setTimeout(() => setToasts((old) => old.filter((each) => each.id !== id)), one.undo ? 12_000 : 6_000);
+        if (one.tone !== "bad") setTimeout(() => setToasts((old) => old.filter((each) => each.id !== id)), one.undo ? 12_000 : 6_000);
       }),
     []
   );
@@ -277,7 +281,10 @@ export function Toasts() {
   )}</div>`;
 }
 
-/** Open a dialog; `body({close, setRun})` draws it. Resolves with what `close` was given. */
+/**
+ * Open a dialog; `body({close, guard})` draws it. Resolves with what `close` was given, or undefined when it is left or another takes its place.
+ * `guard(mayLeave)`: asked before Escape, the cross or moving to another page closes it. `stays`: only a person closes it.
+ */
 export const dialog = (one) => new Promise((resolve) => hosts.dialog?.({ ...one, resolve }));
 
 /**
@@ -286,7 +293,7 @@ export const dialog = (one) => new Promise((resolve) => hosts.dialog?.({ ...one,
  */
 export const ask = (one) => dialog({ ...one, body: (tools) => html`<${Asked} ...${one} ...${tools} />` });
 
-function Asked({ plan, says, run, verb = "Do it", tone = "danger", typed, reason, close }) {
+function Asked({ plan, says, run, verb = "Do it", tone = "danger", typed, reason, close, guard }) {
   const [planned, setPlanned] = useState(plan ? null : says);
   const [error, setError] = useState(null);
   const [word, setWord] = useState("");
@@ -295,6 +302,7 @@ function Asked({ plan, says, run, verb = "Do it", tone = "danger", typed, reason
   useEffect(() => {
     if (plan) plan().then(setPlanned, setError);
   }, []);
+  guard(() => !isBusy);
   const may = planned !== null && !isBusy && (!typed || word === typed) && (!reason || why.trim());
   const go = async (event) => {
     event.preventDefault();
@@ -313,27 +321,48 @@ function Asked({ plan, says, run, verb = "Do it", tone = "danger", typed, reason
     ${reason && html`<${TextField} label=${reason === true ? "Reason (kept in the audit log)" : reason} value=${why} set=${setWhy} maxlength="500" autofocus />`}
     ${typed && html`<${TextField} label=${html`Type <code>${typed}</code> to go on`} value=${word} set=${setWord} autocomplete="off" autofocus=${!reason} />`}
     ${error && html`<${Trouble} error=${error} />`}
-    <div class="dialog-actions"><button type="button" class="button" onClick=${() => close()}>Cancel</button>
+    <div class="dialog-actions"><button type="button" class="button" disabled=${isBusy} onClick=${() => close()}>Cancel</button>
       <button type="submit" class=${`button ${tone}`} disabled=${!may} aria-busy=${isBusy}>${verb}</button></div></form>`;
 }
+
+/** Whoever signs out leaves no question open. */
+export const leaveDialog = () => hosts.leave?.();
 
 export function Dialogs() {
   const [shown, setShown] = useState(null);
   const element = useRef(null);
-  useEffect(() => host("dialog", setShown), []);
+  const latest = useRef(null);
+  const turn = useRef(0);
+  const close = (one, value) => {
+    if (latest.current === one) {
+      latest.current = null;
+      element.current?.close();
+      setShown(null);
+    }
+    one.resolve(value);
+  };
+  const leave = (one) => (one.mayLeave() ? close(one) : element.current?.open || element.current?.showModal());
+  useEffect(() => {
+    host("dialog", (one) => {
+      latest.current?.resolve();
+      latest.current = { ...one, id: ++turn.current, mayLeave: () => true };
+      setShown(latest.current);
+    });
+    const moved = (event) => event.isTrusted && latest.current && !latest.current.stays && leave(latest.current); // a filter that is put into the address moves nobody
+    host("leave", () => latest.current && !latest.current.stays && close(latest.current));
+    addEventListener("hashchange", moved);
+    return () => removeEventListener("hashchange", moved);
+  }, []);
   useEffect(() => {
     if (shown && !element.current.open) element.current.showModal();
   }, [shown]);
   if (!shown) return null;
-  const close = (value) => {
-    element.current?.close();
-    setShown(null);
-    shown.resolve(value);
-  };
-  return html`<dialog ref=${element} class=${shown.wide ? "wide" : ""} aria-labelledby="dialog-title" onCancel=${(event) => (event.preventDefault(), close())}>
+  const tools = { close: (value) => close(shown, value), guard: (mayLeave) => (shown.mayLeave = mayLeave) };
+  return html`<dialog key=${shown.id} ref=${element} class=${shown.wide ? "wide" : ""} aria-labelledby="dialog-title" onCancel=${(event) => (event.preventDefault(), leave(shown))}
+      onClose=${() => latest.current === shown && leave(shown)}>
     <header><h2 id="dialog-title">${shown.title}</h2>
-      <button type="button" class="bare" aria-label="Close" onClick=${() => close()}><${Icon} name="close" /></button></header>
-    <div class="dialog-body">${shown.body({ close })}</div></dialog>`;
+      <button type="button" class="bare" aria-label="Close" onClick=${() => leave(shown)}><${Icon} name="close" /></button></header>
+    <div class="dialog-body">${shown.body(tools)}</div></dialog>`;
 }
 
 export { span };

@@ -78,7 +78,7 @@ async function unwatch(user, one, refresh) {
 async function watch(user, refresh) {
   const done = await form({
     title: `What shall ${user.id} watch?`,
-    names: ["scope", "level"],
+    names: ["scope"],
     initial: { scope: "", level: "all" },
     save: ({ scope, level }) => put(["users", user.id, "watches", scope.trim()], { level }),
     fields: ({ values, set, errors }) => html`<${TextField} label="Scope" value=${values.scope} set=${set("scope")} error=${errors.scope} hint="A project, a shop, a repository: as events name it." required autofocus />
@@ -128,7 +128,7 @@ function Preferences({ id }) {
     <${Loaded} of=${found}>${({ data }) => html`<${Table} label="Preferences" keyOf=${(rule) => `${rule.channel} ${rule.notification_type}`} rows=${data} columns=${[
       { name: "channel", label: "Channel", show: (rule) => rule.channel },
       { name: "type", label: "Type", wide: true, show: (rule) => rule.notification_type ?? html`<span class="mute">everything</span>` },
-      { name: "on", label: "Wanted", show: (rule) => html`<${Switch} label=${html`<span class="hidden">${rule.channel} ${rule.notification_type ?? ""}</span>${rule.enabled ? "yes" : "no"}`} on=${rule.enabled} set=${(enabled) => save(rule, { enabled }).catch(told)} />` },
+      { name: "on", label: "Wanted", show: (rule) => html`<${Switch} label=${html`<span class="hidden">${rule.channel} ${rule.notification_type ?? ""}</span>${rule.enabled ? "yes" : "no"}`} on=${rule.enabled} set=${(enabled) => save(rule, { enabled }).catch((error) => (told(error), found.refresh()))} />` },
       { name: "quiet", label: "Quiet hours", show: (rule) => (rule.quiet_hours_start ? `${rule.quiet_hours_start} to ${rule.quiet_hours_end}` : "–") },
       { name: "cap", label: "A day", end: true, show: (rule) => rule.frequency_cap ?? "no cap" },
       { name: "zone", label: "Time zone", show: (rule) => rule.timezone ?? "–" },

@@ -2,23 +2,24 @@
 import { post } from "./api.js";
 import { batches, usersOf } from "./csv.js";
 import { many, number } from "./format.js";
+import { current } from "./session.js";
 import { Action, Card, Notice, PageHead, Progress, Table } from "./ui.js";
-import { html, useRef, useState } from "./view.js";
+import { html, useEffect, useRef, useState } from "./view.js";
 
-const KEPT = "tocsin-import"; // how far the last file got: its hash and a number, nothing of what is in it
+const kept = () => `tocsin-import ${current().me.tenant.id}`; // how far the last file got: its hash and a number, nothing of what is in it
 const SHOWN = 200;
 
 const remembered = () => {
   try {
-    return JSON.parse(localStorage.getItem(KEPT));
+    return JSON.parse(localStorage.getItem(kept()));
   } catch {
     return null;
   }
 };
 const remember = (state) => {
   try {
-    if (state) localStorage.setItem(KEPT, JSON.stringify(state));
-    else localStorage.removeItem(KEPT);
+    if (state) localStorage.setItem(kept(), JSON.stringify(state));
+    else localStorage.removeItem(kept());
   } catch {
     // then it begins anew after a reload, which changes nothing: the same users are written again
   }
@@ -33,6 +34,7 @@ export function Import() {
   const [file, setFile] = useState(null);
   const [state, setState] = useState({ done: 0, made: 0, changed: 0, refused: [], isRunning: false });
   const stop = useRef(false);
+  useEffect(() => () => (stop.current = true), []); // whoever leaves finds it where it was
   const left = remembered();
 
   const choose = async (event) => {

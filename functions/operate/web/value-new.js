@@ -21,7 +21,7 @@ export function NewValue({ collection = "" }) {
     try {
       const made = await writeValue(draft.collection, draft.key, read.value);
       form.drop();
-      toast("The value is added.", { undo: () => dropValue(made.collection, made.key, made.tag) });
+      toast("The value is added.", { undo: async () => (await dropValue(made.collection, made.key, made.tag), go(["values", made.collection])) });
       go(["values", made.collection, made.key]);
     } catch (refused) {
       setProblem(refused);
