@@ -86,7 +86,7 @@ def test_a_trigger_is_added_with_its_retries_explained_and_deleted_after_a_word(
 
 def test_what_is_changed_of_a_trigger_is_all_that_is_sent(console: Console) -> None:
     console.open()
-    script = "document.querySelector('script[type=module]').src"
+    script = "tocsinFiles.root"
     trigger = {
         "kind": "dead_letter",
         "name": "a",

@@ -9,7 +9,7 @@ import pytest
 from tests.console.console import PHONE, Console
 from tests.e2e.client import Client, wait_for
 
-SCRIPT = "document.querySelector('script[type=module]').src"
+SCRIPT = "tocsinFiles.root"
 # A job that is half done, does ten more whenever it is asked for, and stops when it is told to.
 SLOW_JOB = """
 const now = new Date().toISOString();
