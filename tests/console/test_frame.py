@@ -114,6 +114,14 @@ def test_the_keyboard_searches_and_opens_pages(console: Console) -> None:
     console.page.see("words($('h1')) === 'Dead letters' && document.activeElement.id === 'page-title'")
 
 
+def test_what_the_keyboard_reaches_is_not_under_the_bar_at_the_top(console: Console) -> None:
+    console.open("#/templates/order-shipped", size=(1280, 500))
+
+    console.page.run("scrollTo(0, 900), button('Send a test').focus()")
+
+    console.page.see("button('Send a test').getBoundingClientRect().top >= $('.top').getBoundingClientRect().bottom")
+
+
 def test_a_page_of_another_site_gets_no_key_from_the_local_stack(stack: RunningStack, client: Client) -> None:
     assert client.call("GET", "/_local/session").status == 403
     assert client.call("GET", "/_local/session", Tocsin_Local="x", Host="evil.example:80").status == 403

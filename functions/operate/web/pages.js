@@ -35,7 +35,10 @@ export const isOffered = (page) => (!page.scope || can(page.scope)) && (!page.in
 /** The page's component. Its files are fetched with patience first (boot.js), so that importing them finds them in the cache. */
 export async function load(page) {
   await globalThis.tocsinFiles.fetched(page.module);
-  return (await import(`./${page.module}`)).default;
+  const module = await import(`./${page.module}`).catch((error) => {
+    throw error instanceof TypeError ? new Error(`${page.title} cannot be loaded just now. Is the network up?`) : error;
+  });
+  return module.default;
 }
 
 /** Once there is time, the files of all pages, so that the next one opens at once. */
