@@ -23,6 +23,7 @@ Tocsin is up, in {seconds:.1f} s.
 
   API      {base_url}
   Key      {api_key}
+  Console  {base_url}/console (signed in; {base_url}/console#/demo fills it)
   Mailbox  {base_url}/_local/mailbox
   Inbox    {base_url}/_local/inbox?user=alice
   All else {dev_json}, {base_url}/_local/

@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import re
 from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from devstack.http_event import Answer, Request
 HEADER = "tocsin-local"  # a page of another site cannot send it without asking first, and nobody answers it
 HOSTS = {"127.0.0.1", "localhost", "[::1]"}
 SECONDS = 10.0
+_PORT = re.compile(r":\d+\Z", re.ASCII)
 
 
 class ConsoleAccess:
@@ -33,6 +35,8 @@ class ConsoleAccess:
             connection.request(request.method, "/_faults", request.body or None, {"Content-Type": "application/json"})
             response = connection.getresponse()
             said = response.read()
+        except OSError:
+            return Answer.json(503, {"message": "The post office does not answer."})
         finally:
             connection.close()
         answer: Any = json.loads(said) if said else {}
@@ -40,7 +44,7 @@ class ConsoleAccess:
 
 
 def _is_ours(request: Request) -> bool:
-    host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
+    host = _PORT.sub("", request.headers.get("host", ""))
     return host in HOSTS and bool(request.headers.get(HEADER))
 
 

@@ -73,6 +73,7 @@ def what_next(stack: str, region: str | None) -> str:
     outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
     return (
         f"\nIs it up?       curl {outputs.get('ApiUrl')}/ready\n"
+        f"The console:    {outputs.get('ApiUrl')}/console\n"
         f"The admin key:  aws secretsmanager get-secret-value --query SecretString --output text "
         f"--secret-id {outputs.get('AdminKeySecretArn')}"
     )

@@ -50,6 +50,21 @@ def test_anything_that_leads_to_it_will_do(tocsin: Terminal, sent: str, what: st
     assert tocsin("explain", what, "--json").json["notification_id"] == sent
 
 
+@pytest.mark.parametrize("what", ["alice", "alice@example.com"])
+def test_by_a_person_only_what_concerns_them_is_told(tocsin: Terminal, world: World, api: Api, what: str) -> None:
+    for name in ("alice", "bob"):
+        world.add_user(name)
+    sent = api.send(intent(audience={"kind": "users", "user_ids": ["alice", "bob"]}), idempotency_key="both").json
+    world.dispatch()
+
+    found = tocsin("explain", what, "--json").json
+
+    assert found["notification_id"] == sent["notification_id"]
+    assert [route["recipient"] for route in found["routes"]] == ["user:alice"]
+    assert "bob" not in tocsin("explain", what).out
+    assert {route["recipient"] for route in tocsin("explain", "both", "--json").json["routes"]} == {"user:alice", "user:bob"}
+
+
 def test_a_dead_letter_leads_to_its_notification_with_what_to_do(tocsin: Terminal, world: World) -> None:
     world.add_user("alice")
     letter = str(bury_delivery(world))

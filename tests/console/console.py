@@ -15,7 +15,7 @@ window.$ = (selector) => document.querySelector(selector);
 window.$$ = (selector) => [...document.querySelectorAll(selector)];
 window.words = (node) => node?.innerText.replace(/\\s+/g, " ").trim();
 window.button = (text, inside = document) =>
-  [...inside.querySelectorAll("button, a, [role=tab]")].find((one) => words(one) === text);
+  [...inside.querySelectorAll("button, a, [role=tab]")].find((one) => words(one) === text && one.getClientRects().length);
 window.field = (label) => $$("label").find((one) => words(one).startsWith(label))?.control;
 window.row = (text) => $$("tbody tr").find((one) => words(one).includes(text));
 """

@@ -102,6 +102,7 @@ ENDPOINTS = {
         *books.ENDPOINTS,
         *retention.ENDPOINTS,
         *me.ENDPOINTS,
+        *assets.serve_console(FUNCTIONS),
     ],
     "data": [*kv.ENDPOINTS, *triggers.ENDPOINTS, *webhooks.ENDPOINTS, *webhook_deliveries.ENDPOINTS],
 }

@@ -200,6 +200,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "PUT /v1/inbox/preferences/{channel}": lambda stage: {"path": {"channel": "email"}, "body": {"enabled": True}},
     "DELETE /v1/inbox/preferences/{channel}": lambda stage: {"path": {"channel": "email"}},
     "GET /inbox/{asset}": lambda stage: {"path": {"asset": "demo"}},
+    "GET /console/{asset}": lambda stage: {"path": {"asset": "demo.json"}},
+    "GET /console/{version}/{asset}": lambda stage: {"path": {"version": "any", "asset": "app.js"}},
     "GET /u/{token}": lambda stage: {"path": {"token": TOKEN}},
     "POST /u/{token}": lambda stage: {"path": {"token": TOKEN}},
     "PUT /v1/users/{id}": lambda stage: {"path": {"id": "bob"}, "body": {"locale": "pt"}},

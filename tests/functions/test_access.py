@@ -17,7 +17,8 @@ from tocsin.http.door import ANY_KEY, Endpoint
 EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
 SCOPED = [endpoint for endpoint in GUARDED if endpoint.scope != ANY_KEY]
-OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}", "GET /inbox/{asset}"}
+FILES = {"GET /inbox/{asset}", "GET /console", "GET /console/{asset}", "GET /console/{version}/{asset}"}
+OPEN = {"GET /health", "GET /ready", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}", *FILES}
 
 
 def _call(api: Api, endpoint: Endpoint, key: str) -> int:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.functions.doors import Api
 from tests.functions.operations import EVERY, Stage
+from tests.functions.test_access import FILES
 from tests.functions.test_problems import assert_problem
 from tests.world import World
 from tocsin.http.door import Endpoint
@@ -19,7 +20,7 @@ def test_an_answer_is_not_kept_and_not_guessed_at(stage: Stage, endpoint: Endpoi
     wanted = "private, no-cache" if endpoint.route in REVALIDATED else "no-store"
     assert answer.status in (endpoint.success, 201)
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    if endpoint.route != "GET /inbox/{asset}":
+    if endpoint.route not in FILES:
         assert answer.headers["Cache-Control"] == wanted
 
 

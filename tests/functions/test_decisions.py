@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from psycopg import Connection
 
 from tests import events
 from tests.functions.doors import Api
@@ -13,7 +14,7 @@ from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.delivery import decisions
-from tocsin.delivery.decisions import OVERLAP
+from tocsin.delivery.decisions import OVERLAP, Wish
 from tocsin.feedback.apply import apply_events
 from tocsin.foundation.database import tenant_transaction
 
@@ -46,6 +47,16 @@ def _follow(api: Api, since: str | None, *, seen: dict[str, Row], **query: str) 
         if not page["more"]:
             return str(since)
     raise AssertionError("it never ends")
+
+
+def _insert_late(slow: Connection[Any], world: World) -> None:
+    slow.execute(
+        """INSERT INTO records (notification_id, tenant_id, notification_type, producer, audience_kind, payload_json,
+               idempotency_key, request_fingerprint, occurred_at, accepted_at, updated_at, idempotency_expires_at)
+           VALUES (%s, %s, 'late', 'shop', 'users', '{}', 'k', '', tocsin_now(), tocsin_now(), tocsin_now(), tocsin_now())""",
+        [world.asked().notification_id, TENANT],
+    )
+    slow.execute("SELECT 1").fetchone()  # it was carried out
 
 
 def test_each_decision_is_told_as_in_the_timeline_with_whose_it_is(world: World, api: Api) -> None:
@@ -168,8 +179,11 @@ def test_a_day_back_is_read_and_no_further(world: World, api: Api, later: Callab
 
 
 @pytest.mark.parametrize("limit", ["1", "2", "7", "200"])
-def test_page_by_page_everything_is_told_once_in_order(world: World, api: Api, limit: str) -> None:
-    """Also where much was decided in one instant."""
+@pytest.mark.parametrize("rows", [3, 2_000])
+def test_page_by_page_everything_is_told_once_in_order(
+    world: World, api: Api, later: Callable[[timedelta], None], monkeypatch: pytest.MonkeyPatch, limit: str, rows: int
+) -> None:
+    """Also where much was decided in one instant, and where a stretch holds too much to be read at once."""
     for n in range(5):
         world.add_user(f"u{n}")
     for _ in range(3):
@@ -177,6 +191,8 @@ def test_page_by_page_everything_is_told_once_in_order(world: World, api: Api, l
         world.dispatch()
     whole = _ids(api, limit="200")
     since = world.one("SELECT min(accepted_at) FROM records").isoformat().replace("+00:00", "Z")
+    later(2 * OVERLAP)
+    monkeypatch.setattr(decisions, "_MOST_ROWS", rows)
     seen: dict[str, Row] = {}
 
     _follow(api, since, seen=seen, limit=limit)
@@ -185,17 +201,29 @@ def test_page_by_page_everything_is_told_once_in_order(world: World, api: Api, l
     assert len(whole) == 3 * (1 + 10 + 5 + 3 * 5)
 
 
-def test_what_was_learned_in_one_instant_is_not_parted(world: World, api: Api) -> None:
+def test_no_more_of_a_table_is_read_at_once_than_a_function_can_hold(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.add_user()
+    for _ in range(5):
+        world.accept()
+    monkeypatch.setattr(decisions, "_MOST_ROWS", 3)
+    began = world.one("SELECT min(accepted_at) FROM records")
+
+    with tenant_transaction(world.app, TENANT):
+        assert decisions._stretch(world.app, TENANT, Wish(), began, began + timedelta(minutes=1)) is None
+        assert decisions._stretch(world.app, TENANT, Wish(), began - timedelta(minutes=1), began) == []
+
+
+def test_what_was_learned_in_one_instant_is_not_parted(world: World, api: Api, later: Callable[[timedelta], None]) -> None:
     people = [f"u{n}" for n in range(5)]
     for name in people:
         world.add_user(name)
     world.accept(audience={"kind": "users", "user_ids": people}, channels=["in_app"])
     world.dispatch()
 
+    later(2 * OVERLAP)
     page = _ask(api, limit="2")
 
     assert len(page["data"]) == 1 + 10
-    assert page["more"] is False
 
 
 def test_whoever_follows_sees_also_what_is_committed_late(world: World, api: Api, later: Callable[[timedelta], None]) -> None:
@@ -204,14 +232,7 @@ def test_whoever_follows_sees_also_what_is_committed_late(world: World, api: Api
     slow = world.connect("tocsin_app")
     seen: dict[str, Row] = {}
     with tenant_transaction(slow, TENANT):
-        asked = world.asked()
-        slow.execute(
-            """INSERT INTO records (notification_id, tenant_id, notification_type, producer, audience_kind, payload_json,
-                   idempotency_key, request_fingerprint, occurred_at, accepted_at, updated_at, idempotency_expires_at)
-               VALUES (%s, %s, 'late', 'shop', 'users', '{}', 'k', '', tocsin_now(), tocsin_now(), tocsin_now(), tocsin_now())""",
-            [asked.notification_id, TENANT],
-        )
-        slow.execute("SELECT 1").fetchone()  # it was carried out
+        _insert_late(slow, world)
         world.accept()
         since = _follow(api, None, seen=seen)
         assert [one["type"] for one in seen.values()] == ["order.shipped"]
@@ -220,6 +241,29 @@ def test_whoever_follows_sees_also_what_is_committed_late(world: World, api: Api
     _follow(api, since, seen=seen)
 
     assert {one["type"] for one in seen.values()} == {"order.shipped", "late"}
+
+
+@pytest.mark.parametrize("most_young", [1, 1_000])
+def test_whoever_follows_in_small_pages_sees_it_too(
+    world: World, api: Api, later: Callable[[timedelta], None], monkeypatch: pytest.MonkeyPatch, most_young: int
+) -> None:
+    """A page that ended between what is here and what is still to come would lead past it."""
+    monkeypatch.setattr(decisions, "_MOST_YOUNG", most_young)
+    world.add_user()
+    slow = world.connect("tocsin_app")
+    with tenant_transaction(slow, TENANT):
+        _insert_late(slow, world)
+        for _ in range(3):
+            world.accept()
+        page = _ask(api, limit="1")
+        seen = {one["id"]: one for one in page["data"]}
+        assert (len(seen), page["more"]) == (min(3, most_young), False)
+    since = page["next_since"]
+    for _ in range(8):
+        since = _follow(api, since, seen=seen, limit="1")
+        later(timedelta(seconds=2))
+
+    assert sorted(one["type"] for one in seen.values()) == ["late", *["order.shipped"] * 3]
 
 
 def test_at_the_end_it_goes_back_a_few_seconds_and_not_before_what_was_asked_for(

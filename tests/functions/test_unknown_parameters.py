@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.functions.operations import EVERY, Stage
+from tests.functions.test_access import FILES
 from tests.functions.test_problems import assert_problem
 from tocsin.http.door import Endpoint
 
@@ -15,7 +16,7 @@ FILTERED = [
 
 
 def test_only_links_take_whatever_is_hung_onto_them() -> None:
-    assert {one.route for one in EVERY if one.is_link} == {"GET /inbox/{asset}", "GET /u/{token}", "POST /u/{token}"}
+    assert {one.route for one in EVERY if one.is_link} == {*FILES, "GET /u/{token}", "POST /u/{token}"}
 
 
 @pytest.mark.parametrize("endpoint", STRICT, ids=lambda endpoint: endpoint.route)

@@ -18,6 +18,11 @@ NOT_OURS = {".git", ".venv", ".venv.old", ".local", ".aws-sam", ".hypothesis"}
 
 
 @cache
+def _is_anothers(path: Path) -> bool:
+    """Pictures, and what somebody else wrote and published."""
+    return path.suffix == ".png" or path.name.startswith("vendor-") or (path.parent.name == "vendor" and path.suffix == ".js")
+
+
 def ours() -> list[str]:
     """The files of the repository, without what was installed or made here."""
     found: list[Path] = []
@@ -26,7 +31,7 @@ def ours() -> list[str]:
         for path in folders.pop().iterdir():
             if path.is_dir() and path.name not in NOT_OURS and not path.name.endswith(("_cache", "__pycache__")):
                 folders.append(path)
-            elif path.is_file() and path.name not in NOT_OURS:
+            elif path.is_file() and path.name not in NOT_OURS and not _is_anothers(path):
                 found.append(path)
     return sorted(str(path.relative_to(ROOT)) for path in found)
 

@@ -33,7 +33,8 @@ def COMMAND(session: Session, /, what: str, message: bool) -> None:  # noqa: N80
     """Tell what became of a notification, and why.
 
     WHAT is its id, or anything that `tocsin search` finds: an idempotency key, a provider's message id, an address, a person, a
-    dead letter. Of several notifications the first that the search names is told, and the others are listed.
+    dead letter. Of several notifications the first that the search names is told, and the others are listed. By a person or
+    their address only what concerns them is told.
     """
     found = _find(session, what)
     if message:
@@ -63,8 +64,19 @@ def _find(session: Session, what: str) -> dict[str, Any]:
         for one in of_kind[:1]:
             shown = look(session, str(one["id"]))
             _name_others(session.out, [str(other["id"]) for other in of_kind[1:]], kind)
-            return shown
+            return _of_person(shown, one, results)
     raise Failed(f"Nothing is found by `{what}`.", Exit.NOT_FOUND, hint="`tocsin search --help` says what can be searched for.")
+
+
+def _of_person(found: dict[str, Any], hit: dict[str, Any], results: list[dict[str, Any]]) -> dict[str, Any]:
+    """What concerns the one person by whom it was found: a newsletter has thousands of other routes."""
+    people = {f"user:{one['id']}" for one in results if one["kind"] == "user"}
+    if "routes" not in found or len(people) != 1 or not (hit["kind"] == "user" or hit.get("matched") == "recipient"):
+        return found
+    routes = [route for route in found["routes"] if route["recipient"] in people]
+    theirs = {route["route_id"] for route in routes}
+    steps = [step for step in found["timeline"] if not step.get("route_id") or step["route_id"] in theirs]
+    return found | {"routes": routes, "timeline": steps} if routes else found
 
 
 def _notification(session: Session, notification_id: str) -> dict[str, Any]:

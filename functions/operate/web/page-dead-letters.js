@@ -95,8 +95,8 @@ function Each({ query, refreshCauses }) {
   };
   const act = (what) => async () => (await what([...selected.values()])) && done();
   const mayReplay = !["resolved", "replayed", "ignored", "handled_by_script"].includes(query.state);
-  const toolbar = html`${!hasFurther && html`<button type="button" class="button small ghost" aria-expanded=${isMore} onClick=${() => setMore(!isMore)}>${isMore ? "Fewer filters" : "More filters"}</button>`}
-    ${mayReplay && html`<${Action} small icon="replay" run=${() => replayMany(filterOf(query))}>Replay all that match<//>`}`;
+  const toolbar = html`<div class="actions">${!hasFurther && html`<button type="button" class="button small ghost" aria-expanded=${isMore} onClick=${() => setMore(!isMore)}>${isMore ? "Fewer filters" : "More filters"}</button>`}
+    ${mayReplay && html`<${Action} small icon="replay" run=${() => replayMany(filterOf(query))}>Replay all that match<//>`}</div>`;
   return html`<${List} path=${["dead-letters"]} filters=${filters} columns=${COLUMNS} again=${again} seconds=${10} toolbar=${toolbar} label="Dead letters"
       to=${(row) => href(["dead-letters", row.id])} selected=${selected} toggle=${(row) => set([row], !selected.has(row.id))} toggleAll=${set}
       empty=${{ title: "No dead letter waits.", text: "What was replayed or laid aside is kept for a while: choose another state above to see it." }} />

@@ -35,29 +35,10 @@ export function setQuery(changes, { push = false } = {}) {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-let mayLeave = () => true;
-
-/** While `asks()` is false nobody moves on: the page stays, and the address with it. Gives the way to lift it. */
-export function guard(asks) {
-  const here = location.hash;
-  const mine = () => {
-    if (location.hash === here) return true;
-    if (asks()) return lift();
-    history.replaceState(null, "", here);
-    return false;
-  };
-  const lift = () => {
-    if (mayLeave === mine) mayLeave = () => true;
-    return true;
-  };
-  mayLeave = mine;
-  return lift;
-}
-
 export function useRoute() {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const moved = () => mayLeave() && setHash(location.hash);
+    const moved = () => setHash(location.hash);
     addEventListener("hashchange", moved);
     addEventListener("popstate", moved);
     return () => {

@@ -1,11 +1,11 @@
 """What was decided lately, over all notifications of a tenant: the steps of their timelines, oldest first.
 
-A step is found by when we learned of it. Whoever reads on from the end is sent back a few seconds, because a transaction may
-commit after others that began later; so a step may be read twice, under the same id, and none is passed over."""
+A step is found by when we learned of it. Whoever reads on is never sent further than to a few seconds ago, because a transaction
+may commit after others that began later; so a step may be read twice, under the same id, and none is passed over."""
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +23,10 @@ LATELY = timedelta(minutes=1)  # without being told since when
 FURTHEST = timedelta(hours=24)
 _FIRST_STRETCH = timedelta(seconds=20)
 _LONGEST_STRETCH = timedelta(minutes=10)
+_SHORTEST_STRETCH = timedelta(milliseconds=100)  # is read whatever it holds
 _MOST_STRETCHES = 8  # in one call: a quiet hour, or a busy minute
+_MOST_ROWS = 2_000  # of a table in one stretch; one that holds more is read in parts
+_MOST_YOUNG = 1_000  # steps of the last seconds, told beyond the limit
 _MADE_LATER = ("event", "digest")  # records that work makes, with the time of what they are about
 
 
@@ -64,41 +67,53 @@ class Decisions:
 
 
 def decisions(conn: Connection[Any], tenant_id: UUID, wish: Wish, *, since: datetime | None, limit: int) -> Decisions:
-    """About `limit` of them: what was learned in one instant is never parted. Raises TooFarBack."""
+    """About `limit` of them: what was learned in one instant is never parted, nor is what others may still join, unless it is
+    a lot. Raises TooFarBack."""
     with tenant_transaction(conn, tenant_id):
         now = clock.now(conn)
         start = begin = min(since or now - LATELY, now)
         if begin < now - FURTHEST:
             raise TooFarBack
+        settled = max(begin, now - OVERLAP)  # whatever was learned before is here to be read
         by_id: dict[str, ToldStep] = {}
         width = _FIRST_STRETCH
         for _ in range(_MOST_STRETCHES):
-            until = min(start + width, now)
-            for one in _stretch(conn, tenant_id, wish, start, until):
+            until = start + width if start + width < settled else now
+            steps = _stretch(conn, tenant_id, wish, start, until)
+            while steps is None:
+                until = start + max(_SHORTEST_STRETCH, (until - start) / 8)
+                steps = _stretch(conn, tenant_id, wish, start, until)
+            for one in steps:
                 by_id.setdefault(one.id, one)
-            start, width = until, min(4 * width, _LONGEST_STRETCH)
-            if until == now or len(by_id) >= limit:
+            start, width = until, min(4 * (until - start), _LONGEST_STRETCH)
+            if until >= now or len(by_id) >= limit:
                 break
     found = list(by_id.values())
     page = found[:limit]
     page += [one for one in found[limit:] if one.entry["learned_at"] == page[-1].entry["learned_at"]]
-    if len(page) < len(found):
-        return Decisions(page, found[len(page)].entry["learned_at"], more=True)
-    if start < now:
-        return Decisions(page, start, more=True)
-    return Decisions(page, max(begin, now - OVERLAP), more=False)
+    told_until = found[len(page)].entry["learned_at"] if len(page) < len(found) else start
+    if told_until < settled:
+        return Decisions(page, told_until, more=True)
+    return Decisions(found[: max(len(page), _MOST_YOUNG)], settled, more=False)
 
 
-def _stretch(conn: Connection[Any], tenant_id: UUID, wish: Wish, since: datetime, until: datetime) -> list[ToldStep]:
-    """What was learned in this time, in order."""
-    its_attempts = _by_notification(attempts.find_lately(conn, tenant_id, since, until))
-    its_events = _by_notification(provider_events.find_lately(conn, tenant_id, since, until))
-    its_letters = _by_notification(dead_letters.find_lately(conn, tenant_id, since, until))
-    places = set(routes.find_lately(conn, tenant_id, since, until))
+def _stretch(conn: Connection[Any], tenant_id: UUID, wish: Wish, since: datetime, until: datetime) -> list[ToldStep] | None:
+    """What was learned in this time, in order. None: it is too much to be read at once."""
+    limit = _MOST_ROWS if until - since > _SHORTEST_STRETCH else None
+    tries = attempts.find_lately(conn, tenant_id, since, until, limit=limit)
+    heard = provider_events.find_lately(conn, tenant_id, since, until, limit=limit)
+    letters = dead_letters.find_lately(conn, tenant_id, since, until, limit=limit)
+    changed = routes.find_lately(conn, tenant_id, since, until, limit=limit)
+    asked = records.find_lately(conn, tenant_id, since, until, limit=limit)
+    read: tuple[Sized, ...] = (tries, heard, letters, changed, asked)
+    if any(len(rows) == limit for rows in read):
+        return None
+    its_attempts, its_events, its_letters = _by_notification(tries), _by_notification(heard), _by_notification(letters)
+    places = set(changed)
     for row in _rows(its_attempts, its_events, its_letters):
         if row["route_id"]:
             places.add((row["notification_id"], row["route_id"]))
-    ids = {*records.find_lately(conn, tenant_id, since, until), *(one[0] for one in places), *its_letters}
+    ids = {*asked, *(one[0] for one in places), *its_letters}
     its_routes = _by_notification(routes.find_some(conn, tenant_id, sorted(places)) if places else [])
     found: list[ToldStep] = []
     for record in records.find_some(conn, tenant_id, sorted(ids)) if ids else []:

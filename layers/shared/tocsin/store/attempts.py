@@ -64,18 +64,24 @@ def list_of_route(
     )
 
 
-def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[dict[str, Any]]:
+def find_lately(
+    conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime, *, limit: int | None
+) -> list[dict[str, Any]]:
     """The tries that began or ended in this time."""
     return (
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT notification_id, route_id, generation, attempt_no, provider, started_at, finished_at, outcome, error_message
-            FROM attempts
-            WHERE tenant_id = %(tenant_id)s
-              AND (started_at >= %(since)s AND started_at < %(until)s OR finished_at >= %(since)s AND finished_at < %(until)s)
+            WITH found AS MATERIALIZED (  -- planned as if all were wanted
+                SELECT notification_id, route_id, generation, attempt_no, provider, started_at, finished_at, outcome,
+                       error_message
+                FROM attempts
+                WHERE tenant_id = %(tenant_id)s
+                  AND (started_at >= %(since)s AND started_at < %(until)s OR finished_at >= %(since)s AND finished_at < %(until)s)
+            )
+            SELECT * FROM found LIMIT %(limit)s
             """,
-            {"tenant_id": tenant_id, "since": since, "until": until},
+            {"tenant_id": tenant_id, "since": since, "until": until, "limit": limit},
             prepare=False,  # seconds, or minutes
         )
         .fetchall()

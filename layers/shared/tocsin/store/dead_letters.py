@@ -188,19 +188,24 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
     )
 
 
-def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[dict[str, Any]]:
+def find_lately(
+    conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime, *, limit: int | None
+) -> list[dict[str, Any]]:
     """What of notifications died in this time, or was seen to."""
     return (
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT notification_id, source_kind, route_id, generation, failure_classification, failure_message, created_at,
-                   resolution, resolved_at, resolved_by
-            FROM dead_letters
-            WHERE tenant_id = %(tenant_id)s AND source_kind IN ('plan', 'fanout', 'deliver') AND notification_id IS NOT NULL
-              AND (created_at >= %(since)s AND created_at < %(until)s OR resolved_at >= %(since)s AND resolved_at < %(until)s)
+            WITH found AS MATERIALIZED (  -- planned as if all were wanted
+                SELECT notification_id, source_kind, route_id, generation, failure_classification, failure_message, created_at,
+                       resolution, resolved_at, resolved_by
+                FROM dead_letters
+                WHERE tenant_id = %(tenant_id)s AND source_kind IN ('plan', 'fanout', 'deliver') AND notification_id IS NOT NULL
+                  AND (created_at >= %(since)s AND created_at < %(until)s OR resolved_at >= %(since)s AND resolved_at < %(until)s)
+            )
+            SELECT * FROM found LIMIT %(limit)s
             """,
-            {"tenant_id": tenant_id, "since": since, "until": until},
+            {"tenant_id": tenant_id, "since": since, "until": until, "limit": limit},
             prepare=False,  # seconds, or minutes
         )
         .fetchall()

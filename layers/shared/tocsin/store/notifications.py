@@ -141,13 +141,24 @@ def find_words(
     conn: Connection[Any], tenant_id: UUID, user_id: UUID | None, notification_id: UUID, *, planned_at: datetime
 ) -> tuple[str, str] | None:
     """The title and message of the inbox row that planning this notification made, for a person or (None) for everyone. None: it
-    says something newer by now, or is gone."""
+    says something newer by now, or is gone.
+
+    A row is shown no earlier than its last event, so what is looked through is what the person was told since."""
     return conn.execute(
         """
         SELECT title, message
-        FROM notifications
-        WHERE tenant_id = %(tenant_id)s AND last_event_at = %(planned_at)s AND source_notification_id = %(notification_id)s
-          AND user_id IS NOT DISTINCT FROM %(user_id)s
+        FROM (
+            SELECT title, message, last_event_at, source_notification_id
+            FROM notifications
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s
+              AND box IN ('unread', 'read', 'done', 'hidden') AND shown_at >= %(planned_at)s
+            UNION ALL
+            SELECT title, message, last_event_at, source_notification_id
+            FROM notifications
+            WHERE tenant_id = %(tenant_id)s AND user_id IS NULL AND %(user_id)s::uuid IS NULL
+              AND box IN ('unread', 'read', 'done', 'hidden') AND shown_at >= %(planned_at)s
+        ) AS row
+        WHERE last_event_at = %(planned_at)s AND source_notification_id = %(notification_id)s
         LIMIT 1
         """,
         {"tenant_id": tenant_id, "planned_at": planned_at, "notification_id": notification_id, "user_id": user_id},

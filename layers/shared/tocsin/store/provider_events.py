@@ -120,17 +120,22 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
     )
 
 
-def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[dict[str, Any]]:
+def find_lately(
+    conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime, *, limit: int | None
+) -> list[dict[str, Any]]:
     """What was heard in this time, whenever it happened."""
     return (
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT notification_id, route_id, provider, kind, detail, occurred_at, received_at
-            FROM provider_events
-            WHERE tenant_id = %(tenant_id)s AND received_at >= %(since)s AND received_at < %(until)s
+            WITH found AS MATERIALIZED (  -- planned as if all were wanted
+                SELECT notification_id, route_id, provider, kind, detail, occurred_at, received_at
+                FROM provider_events
+                WHERE tenant_id = %(tenant_id)s AND received_at >= %(since)s AND received_at < %(until)s
+            )
+            SELECT * FROM found LIMIT %(limit)s
             """,
-            {"tenant_id": tenant_id, "since": since, "until": until},
+            {"tenant_id": tenant_id, "since": since, "until": until, "limit": limit},
             prepare=False,  # seconds, or minutes
         )
         .fetchall()

@@ -221,19 +221,22 @@ def find_newest_to_phone(conn: Connection[Any], tenant_id: UUID, phone: str, *, 
     return [row[0] for row in rows]
 
 
-def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[UUID]:
+def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime, *, limit: int | None) -> list[UUID]:
     """The records that were accepted, or whose cancelling was asked for, in this time."""
     rows = conn.execute(
         """
-        SELECT notification_id
-        FROM records
-        WHERE tenant_id = %(tenant_id)s AND accepted_at >= %(since)s AND accepted_at < %(until)s
-        UNION ALL
-        SELECT notification_id
-        FROM records
-        WHERE tenant_id = %(tenant_id)s AND cancelled_at >= %(since)s AND cancelled_at < %(until)s
+        WITH found AS MATERIALIZED (  -- planned as if all were wanted
+            SELECT notification_id
+            FROM records
+            WHERE tenant_id = %(tenant_id)s AND accepted_at >= %(since)s AND accepted_at < %(until)s
+            UNION ALL
+            SELECT notification_id
+            FROM records
+            WHERE tenant_id = %(tenant_id)s AND cancelled_at >= %(since)s AND cancelled_at < %(until)s
+        )
+        SELECT * FROM found LIMIT %(limit)s
         """,
-        {"tenant_id": tenant_id, "since": since, "until": until},
+        {"tenant_id": tenant_id, "since": since, "until": until, "limit": limit},
         prepare=False,  # seconds, or minutes
     ).fetchall()
     return [row[0] for row in rows]

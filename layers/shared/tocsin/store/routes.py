@@ -145,19 +145,24 @@ def find_by_message_id(conn: Connection[Any], tenant_id: UUID, message_ids: list
     )
 
 
-def find_lately(conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime) -> list[tuple[UUID, str]]:
+def find_lately(
+    conn: Connection[Any], tenant_id: UUID, since: datetime, until: datetime, *, limit: int | None
+) -> list[tuple[UUID, str]]:
     """The routes of which something was decided in this time: planned before its end, and changed after its beginning."""
     rows = conn.execute(
         """
-        SELECT notification_id, route_id
-        FROM routes
-        WHERE tenant_id = %(tenant_id)s AND created_at < %(until)s AND updated_at >= %(since)s
-          AND (created_at >= %(since)s OR updated_at < %(until)s
-               OR deferred_at >= %(since)s AND deferred_at < %(until)s
-               OR COALESCE(published_at, dead_lettered_at, skipped_at, cancelled_at) >= %(since)s
-                  AND COALESCE(published_at, dead_lettered_at, skipped_at, cancelled_at) < %(until)s)
+        WITH found AS MATERIALIZED (  -- planned as if all were wanted
+            SELECT notification_id, route_id
+            FROM routes
+            WHERE tenant_id = %(tenant_id)s AND created_at < %(until)s AND updated_at >= %(since)s
+              AND (created_at >= %(since)s OR updated_at < %(until)s
+                   OR deferred_at >= %(since)s AND deferred_at < %(until)s
+                   OR COALESCE(published_at, dead_lettered_at, skipped_at, cancelled_at) >= %(since)s
+                      AND COALESCE(published_at, dead_lettered_at, skipped_at, cancelled_at) < %(until)s)
+        )
+        SELECT * FROM found LIMIT %(limit)s
         """,
-        {"tenant_id": tenant_id, "since": since, "until": until},
+        {"tenant_id": tenant_id, "since": since, "until": until, "limit": limit},
         prepare=False,  # seconds, or minutes
     ).fetchall()
     return [(row[0], row[1]) for row in rows]
