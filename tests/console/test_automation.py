@@ -24,6 +24,7 @@ def test_a_webhook_is_added_and_its_secret_is_shown_until_it_is_kept(console: Co
     secret = console.page.run("words($('.shown-once code'))")
     assert secret.startswith("whsec_")
     assert secret not in console.page.run("JSON.stringify([{...localStorage}, {...sessionStorage}, location.href])")
+    console.settled()  # the page grows above it until it is loaded
     console.press("I have kept it")
     console.page.see("!$('.shown-once')")
     hook_id = console.page.run("location.hash").rsplit("/", 1)[1]
