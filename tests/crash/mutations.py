@@ -30,7 +30,7 @@ def without_the_fence_in_open(patch: pytest.MonkeyPatch) -> None:
 
 
 def without_the_fence_in_settle(patch: pytest.MonkeyPatch) -> None:
-    _rewrite(patch, flow_settle.settle, "AND outbox.lease_token = %(lease_token)s AND", "AND", times=2)
+    _rewrite(patch, flow_settle.settle, " AND outbox.lease_token = %(lease_token)s", "", times=2)
 
 
 def everybody_may_try(patch: pytest.MonkeyPatch) -> None:
