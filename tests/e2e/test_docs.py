@@ -32,7 +32,7 @@ def run(session: str, stack: RunningStack, folder: Path) -> str:
         ["/bin/bash", "-euo", "pipefail", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, f"{done.stderr}\n{script}"
-    assert '"type":"unauthorized"' not in done.stdout
+    assert '"type":"/errors#unauthorized"' not in done.stdout
     return done.stdout
 
 
