@@ -78,7 +78,7 @@ REFUSED = {
         "docs/providers.md",
         "docs/feedback.md",
         "docs/local-stack.md",
-        "docs/api-keys.md",
+        "docs/keys.md",
         "docs/audit.md",
         "docs/operations.md",
         "docs/metrics.md",
