@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import textwrap
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.util import find_spec
@@ -111,6 +113,16 @@ def test_the_page_names_only_parameters_and_outputs_that_exist() -> None:
     assert given <= set(template["Parameters"])
     assert set(re.findall(r"\$\(output (\w+)\)", PAGE)) <= set(template["Outputs"])
     assert set(re.findall(r"\$\(physical (\w+)\)", PAGE)) <= set(template["Resources"])
+
+
+def test_what_is_to_be_typed_is_a_shell_s_language() -> None:
+    blocks = re.findall(r"^ *```(\w*)\n(.*?)^ *```", PAGE, re.DOTALL | re.MULTILINE)
+    typed = [textwrap.dedent(block) for language, block in blocks if not language]
+
+    for block in typed:
+        done = subprocess.run(["/bin/bash", "-n"], input=block, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), block
+    assert len(typed) >= 6
 
 
 def test_the_checklist_can_be_ticked_and_leads_to_the_chapters() -> None:
