@@ -26,7 +26,7 @@ class Overview:
         }
 
     def as_html(self, elsewhere: str) -> str:
-        queues = [(name, depth["waiting"], depth["in_flight"]) for name, depth in self._counted().items()]
+        queues = [(name, _shown(depth["waiting"]), _shown(depth["in_flight"])) for name, depth in self._counted().items()]
         routes = [(route.method, route.path, route.function) for route in self._declared.routes]
         schedules = [(each.name, each.expression) for each in self._declared.schedules]
         return part("overview.html").substitute(
@@ -42,6 +42,10 @@ class Overview:
             return self._depths()
         except Exception:  # AWS is down, which is worth seeing on a page that still works
             return {queue.name: {"waiting": -1, "in_flight": -1} for queue in self._declared.queues}
+
+
+def _shown(count: int) -> str:
+    return str(count) if count >= 0 else "unknown: AWS does not answer"
 
 
 def _table(names: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
