@@ -30,7 +30,8 @@ export function countDown() {
   for (const node of document.querySelectorAll("[data-due]")) node.textContent = due(node.dataset.due);
 }
 
-const boxes = (calls = [], where, more) => calls.map((made) => callBox(made, where, more));
+/** Only the last answer is unfolded: it is the one to look at. */
+const boxes = (calls, where) => calls.map((made) => callBox(made, where, { isLong: made !== calls.at(-1) }));
 const consoleLink = (where, id) => el("a", { href: `${where.elsewhere}/console#/notifications/${id}` }, "Open this notification in the console");
 const emailOf = (seen) => seen?.one?.routes.find(({ channel }) => channel === "email");
 
@@ -47,12 +48,12 @@ const STEPS = {
 
   see({ progress: { first, who }, live: { first: seen }, where }, acts) {
     if (!first) return { isLater: true };
-    if (!seen?.one) return { says: "Waiting for the stack to answer …", key: "none", make: () => stalled(seen, "first", acts) };
+    if (!seen?.one) return silent(seen, "first", where, acts);
     return {
       isDone: seen.isOver,
       says: seen.isOver ? "Everything has arrived." : seen.isLate ? "" : `Waiting for ${waitsFor(seen)} …`,
       key: [first.id, seen.one.routes, seen.mail.length, seen.isLate, seen.error?.message],
-      make: () => [messages(seen.one, seen.mail, who), el("p", {}, consoleLink(where, first.id)), stalled(seen, "first", acts)],
+      make: () => [messages(seen.one, seen.mail, who), el("p", {}, consoleLink(where, first.id)), stalled(seen, "first", where, acts)],
     };
   },
 
@@ -72,7 +73,7 @@ const STEPS = {
   retry({ progress: { second, mended, who }, live: { second: seen }, where }, acts) {
     if (!second) return { isLater: true };
     const email = emailOf(seen);
-    if (!email) return { isIdle: Boolean(mended), says: `Waiting for ${seen?.one ? waitsFor(seen) : "the stack to answer"} …`, key: "none", make: () => stalled(seen, "second", acts) };
+    if (!email) return { isIdle: Boolean(mended), ...silent(seen, "second", where, acts) };
     const isIn = email.status === "published";
     return {
       isDone: isIn,
@@ -85,7 +86,7 @@ const STEPS = {
         email.status === "dead_letter" && el("p", {}, "It can be replayed: ", consoleLink(where, second.id), "."),
         isIn ? messages(seen.one, seen.mail, who) : el("p", { class: "mute" }, `The SMS and the inbox did not wait: ${others(seen.one)}.`),
         el("p", {}, consoleLink(where, second.id)),
-        stalled(seen, "second", acts),
+        stalled(seen, "second", where, acts),
         ...boxes(mended ?? [], where),
       ],
     };
@@ -102,12 +103,19 @@ function outcome(email, mended) {
 
 const others = ({ routes }) => (routes.every(({ channel, status }) => channel === "email" || status === "published") ? "both are there" : "they are on their way");
 
+/** Before anything is known of its routes. */
+function silent(seen, name, where, acts) {
+  const awaited = seen?.one ? waitsFor(seen) : "the stack to answer";
+  return { says: seen?.isLate ? "" : `Waiting for ${awaited} …`, key: [awaited, seen?.isLate, seen?.error?.message], make: () => stalled(seen, name, where, acts) };
+}
+
 /** What to do when the stack is slow or silent. */
-function stalled(seen, name, acts) {
+function stalled(seen, name, where, acts) {
   if (seen?.error && !seen.isLate) return notice({ message: `${seen.error.message} Asking again …` }, "warn");
   if (!seen?.isLate) return null;
   const again = el("button", { type: "button", class: "button small", "data-name": `again ${name}`, onClick: () => acts.lookAgain(name) }, "Look again");
-  const box = notice({ message: `Still waiting for ${waitsFor(seen)}. Nothing is lost: the queue is slow, or a function fails, and its log in .local/logs says why.` }, "warn");
+  const logs = where.devJson.replace(/dev\.json$/, "logs");
+  const box = notice({ message: `Still waiting for ${waitsFor(seen)}. Nothing is lost: the queue is slow, or a function fails, and its log in ${logs} says why.` }, "warn");
   box.append(again);
   return box;
 }
