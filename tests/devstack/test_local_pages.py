@@ -27,7 +27,14 @@ NOTIFICATION = "/_local/api/v1/notifications/01a1-b2"
 
 
 def _letter(number: int, to: str) -> dict[str, Any]:
-    told = {"channel": "email", "provider": "ses", "from": "tocsin@example.com", "to": [to], "subject": "Hello", "text": "Hi"}
+    told: dict[str, Any] = {
+        "channel": "email",
+        "provider": "ses",
+        "from": "tocsin@example.com",
+        "to": [to],
+        "subject": "Hello",
+        "text": "Hi",
+    }
     told |= {"html": "<p>Hi</p>", "headers": {}, "tags": {}, "configuration_set": None, "message_id": f"id-{number}"}
     return told | {"id": number, "accepted_at": "2026-11-16T02:00:00.000Z"}
 
