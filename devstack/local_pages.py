@@ -42,7 +42,7 @@ class LocalPages:
     def __call__(self, request: Request) -> Answer:
         if request.raw_path == "/_local/faults" and request.method in {"GET", "PUT", "DELETE"}:
             return self._console.faults(request)
-        if request.raw_path.startswith(f"{PREFIX}/") and request.method in {"GET", "PUT", "POST"}:
+        if request.raw_path.startswith(f"{PREFIX}/") and request.method in {"GET", "POST"}:
             return self._api.carry_out(request)
         if request.method not in {"GET", "HEAD"}:
             return Answer.json(405, {"message": "Method Not Allowed"})

@@ -1,16 +1,16 @@
 // The calls of the steps, as they are sent and as they are shown. Pure.
 
-/** Making somebody known, which the first one does. */
-export const meeting = ({ id, email, phone }) => ({ method: "PUT", path: `/v1/users/${id}`, body: { email, phone } });
-
-/** Telling them: email, SMS and inbox. Retries come soon, so that there is something to watch. */
-export const telling = ({ id }, words, idempotencyKey) => ({
+/**
+ * Telling somebody: email, SMS and inbox. `isNew`: with their addresses, so that the same call makes them known.
+ * Retries come soon, so that there is something to watch.
+ */
+export const telling = ({ id, email, phone }, words, idempotencyKey, { isNew }) => ({
   method: "POST",
   path: "/v1/intents",
   headers: { "Idempotency-Key": idempotencyKey },
   body: {
     type: "first.steps",
-    audience: { kind: "users", user_ids: [id] },
+    audience: { kind: "users", user_ids: [isNew ? { id, email, phone } : id] },
     channels: ["email", "sms", "in_app"],
     payload: { title: "Hello from Tocsin", message: words },
     retry: { max_attempts: 10, base_ms: 2000 },

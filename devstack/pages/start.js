@@ -2,7 +2,7 @@
 import { make } from "./calls.js";
 import { notice } from "./elements.js";
 import { follow } from "./following.js";
-import { asking, breaking, faults, meeting, mending, telling } from "./intents.js";
+import { asking, breaking, faults, mending, telling } from "./intents.js";
 import { load, save, somebody } from "./progress.js";
 import { countDown, render } from "./steps.js";
 
@@ -28,10 +28,10 @@ async function all(calls) {
 }
 
 /** The same words to the same person under the same key, until they are accepted: pressing twice sends once. */
-async function send(name, words, before = []) {
+async function send(name, words) {
   const { progress } = page;
   if (progress.unsent?.name !== name || progress.unsent.words !== words) changed({ unsent: { name, words, key: `start-${crypto.randomUUID()}` } });
-  const calls = await all([...before, telling(progress.who, words, progress.unsent.key)]);
+  const calls = await all([telling(progress.who, words, progress.unsent.key, { isNew: name === "first" })]);
   page.live[name] = null;
   changed({ [name]: { id: calls.at(-1).body.notification_id, calls }, unsent: null });
   watch(name);
@@ -53,7 +53,7 @@ function watch(name) {
 const acts = {
   async send(form) {
     changed({ who: page.progress.who ?? somebody(), why: false });
-    await send("first", new FormData(form).get("words").trim(), [meeting(page.progress.who)]);
+    await send("first", new FormData(form).get("words").trim());
   },
   async why() {
     page.live.why = (await all([asking(page.progress.first.id)]))[0];

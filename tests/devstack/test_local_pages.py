@@ -114,6 +114,15 @@ def test_the_overview_has_queues_routes_and_schedules(gateway: Gateway) -> None:
     assert '<td data-label="When">rate(1 minute)</td>' in page
 
 
+def test_what_the_start_page_names_is_there(gateway: Gateway) -> None:
+    page = ask(gateway, "GET", "/_local/", accept="text/html")[1].decode()
+
+    named = re.findall(r"<code>((?:docs/|README)[\w./-]+)</code>", page)
+
+    assert len(named) > 5
+    assert [each for each in named if not (FOLDER.parents[1] / each).is_file()] == []
+
+
 def test_the_mailbox_of_one_recipient(gateway: Gateway) -> None:
     found = json.loads(ask(gateway, "GET", "/_local/mailbox?to=ada@example.com&to=%2B1415")[1])["data"]
 
@@ -182,10 +191,10 @@ def test_nor_is_it_told_that_it_may_ask_first(gateway: Gateway, api: Functions) 
     [
         ("GET", "/v1/api-keys"),
         ("POST", "/v1/api-keys"),
-        ("PUT", "/v1/intents"),
+        ("GET", "/v1/intents"),
         ("GET", "/v1/notifications/a/../../api-keys"),
         ("GET", "/v1/notifications/a%2Fb"),
-        ("PUT", "/v1/users/a/devices/b"),
+        ("POST", "/v1/users/a/tokens"),
     ],
 )
 def test_the_start_page_makes_its_own_calls_and_no_others(gateway: Gateway, api: Functions, method: str, path: str) -> None:
