@@ -170,7 +170,7 @@ test("in a browser a server key is refused, and a user token is not", () => {
 test("an id that would lead to another path is refused", async () => {
   const { tocsin, sent } = client([answer(200)]);
 
-  for (const id of ["..", ".", "", undefined]) assert.throws(() => tocsin.users.get(id), /An id is a word/);
+  for (const id of ["..", ".", "", undefined]) await assert.rejects(tocsin.users.get(id), /An id is a word/);
   await assert.rejects(tocsin.request("GET", "v1/me"), /begins with a slash/);
 
   assert.equal(sent.length, 0);

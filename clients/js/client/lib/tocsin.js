@@ -62,19 +62,19 @@ export class Tocsin {
 
   users = {
     /** Replaces: what is not named is cleared. */
-    put: (id, user, options) => this.#write("PUT", userPath(id), user, options),
+    put: async (id, user, options) => this.#write("PUT", userPath(id), user, options),
     /** Changes what is named; null clears. */
-    patch: (id, changes, options) => this.#write("PATCH", userPath(id), changes, options),
-    get: (id, options) => this.#write("GET", userPath(id), undefined, options),
+    patch: async (id, changes, options) => this.#write("PATCH", userPath(id), changes, options),
+    get: async (id, options) => this.#write("GET", userPath(id), undefined, options),
     list: (filters, options) => this.#rows("/v1/users", filters, options),
     /** Everything of theirs, everywhere; the answer is the receipt. `dryRun` counts, and erases nothing. */
-    erase: (id, { dryRun = false, ...options } = {}) =>
+    erase: async (id, { dryRun = false, ...options } = {}) =>
       this.#write("POST", `${userPath(id)}/erase`, { dry_run: dryRun }, { ...options, repeatable: true }),
   };
 
   tokens = {
     /** What a page shows instead of a key: good for this person's inbox, for a while. */
-    create: (userId, { ttlSeconds, ...options } = {}) =>
+    create: async (userId, { ttlSeconds, ...options } = {}) =>
       this.#write("POST", `${userPath(userId)}/tokens`, present({ ttl_seconds: ttlSeconds }), { ...options, repeatable: true }),
   };
 

@@ -1,0 +1,51 @@
+"""What is published: the files that are wanted and no others, and the bell that the service serves."""
+
+import json
+
+from tests.clients_js import packages
+from tests.clients_js.conftest import Project
+from tests.clients_js.packages import ROOT, SOURCES, WEB
+from tools.asset_versions import IMPORT
+
+CLIENT = ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json"] + [
+    f"lib/{name}.js" for name in ("backoff", "crypto-node", "crypto-web", "problems", "tocsin", "transport", "webhooks")
+]
+BELL = ["tocsin-inbox-core.js", "tocsin-inbox-look.js", "tocsin-inbox.js"]
+INBOX = ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json", "react.d.ts", "react.js", "server.js", "token.js", *BELL]
+
+
+def test_each_package_has_exactly_the_files_that_are_wanted(project: Project) -> None:
+    assert project.shipped == {"@tocsin/client": sorted(CLIENT), "@tocsin/inbox": sorted(INBOX)}
+
+
+def test_the_bell_that_is_shipped_is_the_one_that_is_served(project: Project) -> None:
+    shipped = {name: (project.package("@tocsin/inbox") / name).read_bytes() for name in BELL}
+
+    assert shipped == {name: (WEB / name).read_bytes() for name in BELL}
+    assert {found["name"] for found in IMPORT.finditer(shipped["tocsin-inbox.js"].decode())} == {*BELL} - {"tocsin-inbox.js"}
+
+
+def test_git_has_no_second_copy_of_the_bell() -> None:
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+
+    assert {"clients/js/inbox/tocsin-inbox*.js", "clients/js/*/LICENSE"} <= {*ignored}
+    if (ROOT / ".git").exists():
+        listed = packages.run("git", "ls-files", "--", str(SOURCES), cwd=ROOT).split()
+        assert listed
+        assert [path for path in listed if path.rpartition("/")[2] in {*BELL, "LICENSE"}] == []
+
+
+def test_nothing_is_installed_with_them_and_their_version_is_the_services() -> None:
+    manifests = [json.loads((SOURCES / name / "package.json").read_text()) for name in packages.NAMES]
+
+    assert [each.get("dependencies") for each in manifests] == [None, None]
+    assert f'version = "{manifests[0]["version"]}"' in (ROOT / "pyproject.toml").read_text()
+    assert manifests[0]["version"] == manifests[1]["version"]
+
+
+def test_where_a_server_renders_a_page_the_bell_can_be_imported_and_does_nothing(project: Project) -> None:
+    script = 'import { TocsinInbox, text, tokenFrom } from "@tocsin/inbox"; console.log(typeof TocsinInbox, typeof tokenFrom, text.label)'
+
+    said = packages.run(packages.node(), "--input-type=module", "-e", script, cwd=project.folder)
+
+    assert said.split() == ["function", "function", "undefined"]

@@ -1,0 +1,40 @@
+"""The types, by the TypeScript compiler, on examples that use everything and on some that are wrong on purpose."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.clients_js import packages
+from tests.clients_js.conftest import EXAMPLE, Project
+
+# What a project asks of its compiler: every check, those of the packages' own types included.
+OPTIONS = {
+    "strict": True,
+    "noEmit": True,
+    "target": "es2022",
+    "lib": ["es2022", "dom", "dom.iterable"],
+    "jsx": "react-jsx",
+    "types": [],
+    "skipDefaultLibCheck": True,
+    "noUncheckedIndexedAccess": True,
+    "exactOptionalPropertyTypes": True,
+}
+BUNDLER = {"module": "esnext", "moduleResolution": "bundler"}
+NODE = {"module": "nodenext", "moduleResolution": "nodenext"}
+REACT_18 = {"paths": {"react": ["./node_modules/@types/react-18"], "react/*": ["./node_modules/@types/react-18/*"]}}
+
+
+@pytest.mark.parametrize("options", [NODE, BUNDLER | REACT_18], ids=["as Node resolves, React 19", "as bundlers do, React 18"])
+def test_the_examples_are_taken_and_what_is_wrong_in_them_is_not(whole_project: Project, options: dict[str, object]) -> None:
+    wrong = sum(len(re.findall("@ts-expect-error", path.read_text())) for path in EXAMPLE.iterdir())
+    config = whole_project.folder / "tsconfig.json"
+    config.write_text(json.dumps({"compilerOptions": OPTIONS | options, "include": ["example"]}))
+
+    said = packages.run(packages.node(), whole_project.tool("tsc"), "--project", config, "--listFiles", cwd=whole_project.folder)
+
+    assert wrong == 9
+    assert {"client/index.d.ts", "inbox/index.d.ts", "inbox/react.d.ts"} <= {
+        "/".join(Path(line).parts[-2:]) for line in said.splitlines()
+    }
