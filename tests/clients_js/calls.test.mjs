@@ -44,6 +44,28 @@ test("each method is one call of the API", async () => {
   assert.ok(sent.every(({ headers }) => headers.get("authorization") === `Bearer ${KEY}`));
 });
 
+test("an intent may be written the short way", async () => {
+  const { tocsin, sent } = client([answer(200, { results: [] }, { "Idempotency-Replayed": "true" })]);
+  const written = { type: "t", title: "Hello", message: "In full.", url: "https://x.example", payload: { order: 17 } };
+  const payload = { order: 17, title: "Hello", message: "In full.", url: "https://x.example" };
+
+  const { replayed } = await tocsin.send({ ...written, to: "ada" });
+  await tocsin.sendBatch([{ type: "t", to: ["ada", { id: "bob", email: "bob@example.com" }], title: "Hello", idempotency_key: "k" }]);
+  for (const to of [{ id: "bob", phone: null }, { email: "c@example.com" }, { kind: "scope", scope: "depot" }]) await tocsin.send({ type: "t", to });
+
+  assert.equal(replayed, true);
+  assert.deepEqual(sent[0].body, { type: "t", audience: { kind: "users", user_ids: ["ada"] }, payload });
+  const both = { kind: "users", user_ids: ["ada", { id: "bob", email: "bob@example.com" }] };
+  assert.deepEqual(sent[1].body.intents, [{ type: "t", audience: both, payload: { title: "Hello" }, idempotency_key: "k" }]);
+  assert.deepEqual(sent.slice(2).map(({ body }) => body.audience), [
+    { kind: "users", user_ids: [{ id: "bob", phone: null }] },
+    { kind: "address", email: "c@example.com" },
+    { kind: "scope", scope: "depot" },
+  ]);
+  await assert.rejects(tocsin.send({ ...INTENT, to: "ada" }), /not both/);
+  for (const to of [null, 17, {}]) await assert.rejects(tocsin.send({ type: "t", to }), /`to` is/);
+});
+
 test("a list is read page by page, as far as it is looked at", async () => {
   const page = (ids, next) => answer(200, { data: ids.map((id) => ({ id })), next_cursor: next });
   const { tocsin, sent } = client([page(["a", "b"], "c1"), page(["c"], null)]);
@@ -153,6 +175,9 @@ test("address and key come from the environment where they are not given, and ar
     for (const [name, value] of Object.entries({ TOCSIN_URL, TOCSIN_KEY })) if (value !== undefined) process.env[name] = value;
   }
   for (const url of ["ftp://x.example", "https://ada:pass@x.example"]) assert.throws(() => new Tocsin({ url, key: KEY }), /http or https/);
+  assert.throws(() => new Tocsin({ url: "http://notify.example.com", key: KEY }), /Over http/);
+  for (const url of ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"]) assert.ok(new Tocsin({ url, key: KEY }));
+  assert.ok(new Tocsin({ url: "http://notify.internal", key: KEY, allowHttp: true }));
 });
 
 test("in a browser a server key is refused, and a user token is not", () => {

@@ -1,6 +1,10 @@
 """What is published: the files that are wanted and no others, and the bell that the service serves."""
 
+import gzip
 import json
+import re
+
+import pytest
 
 from tests.clients_js import packages
 from tests.clients_js.conftest import Project
@@ -8,7 +12,7 @@ from tests.clients_js.packages import ROOT, SOURCES, WEB
 from tools.asset_versions import IMPORT
 
 CLIENT = ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json"] + [
-    f"lib/{name}.js" for name in ("backoff", "crypto-node", "crypto-web", "problems", "tocsin", "transport", "webhooks")
+    f"lib/{name}.js" for name in ("backoff", "crypto-node", "crypto-web", "intents", "problems", "tocsin", "transport", "webhooks")
 ]
 BELL = ["tocsin-inbox-core.js", "tocsin-inbox-look.js", "tocsin-inbox.js"]
 INBOX = ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json", "react.d.ts", "react.js", "server.js", "token.js", *BELL]
@@ -49,3 +53,13 @@ def test_where_a_server_renders_a_page_the_bell_can_be_imported_and_does_nothing
     said = packages.run(packages.node(), "--input-type=module", "-e", script, cwd=project.folder)
 
     assert said.split() == ["function", "function", "undefined"]
+
+
+def test_the_bell_weighs_what_the_page_says() -> None:
+    files = [(WEB / name).read_bytes() for name in BELL]
+    weights = [sum(map(len, files)), sum(len(gzip.compress(content, mtime=0)) for content in files)]
+
+    said = re.search(r"weighs (\d+) kB, (\d+) kB compressed", (ROOT / "docs" / "inbox-component.md").read_text())
+
+    assert said
+    assert [int(figure) for figure in said.groups()] == pytest.approx([weight / 1000 for weight in weights], rel=0.1)

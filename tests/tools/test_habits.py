@@ -14,7 +14,7 @@ import yaml
 from tests.tools.checkout import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
-NOT_OURS = {".git", ".venv", ".venv.old", ".local", ".aws-sam", ".hypothesis"}
+NOT_OURS = {".git", ".venv", ".venv.old", ".local", ".aws-sam", ".hypothesis", "node_modules"}
 
 
 @cache

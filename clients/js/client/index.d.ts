@@ -38,11 +38,19 @@ export type Audience =
   | { kind: "thread"; thread: Thread }
   | { kind: "scope"; scope: string };
 
-export interface Intent {
+/** A user's id, a person, several of them, an address, or an audience with its `kind`. */
+export type Recipient = string | InlineUser | (string | InlineUser)[] | { email: string; phone?: string } | { phone: string; email?: string } | Audience;
+
+/** A template's variables, or the words themselves. */
+export interface Payload {
+  title?: string;
+  message?: string;
+  url?: string | null;
+  [variable: string]: unknown;
+}
+
+interface IntentFields {
   type: string;
-  audience: Audience;
-  /** A template's variables, or the words themselves. */
-  payload: { title?: string; message?: string; url?: string | null; [variable: string]: unknown };
   channels?: Channel[];
   template?: string;
   thread?: Thread;
@@ -54,12 +62,36 @@ export interface Intent {
   mode?: "live" | "test";
 }
 
+/** As the API has it. */
+export interface WholeIntent extends IntentFields {
+  audience: Audience;
+  payload: Payload;
+}
+
+/** The short way: `to` is the audience, and the words go into the payload. */
+export interface ShortIntent extends IntentFields {
+  to: Recipient;
+  title?: string;
+  message?: string;
+  url?: string;
+  payload?: Payload;
+}
+
+export type Intent = WholeIntent | ShortIntent;
+
 export interface FieldMessage {
   pointer: string;
   message: string;
 }
 
-export interface Receipt {
+interface Sent {
+  /** The caller's, or the one that was made. */
+  idempotency_key: string;
+  /** True: the key was known, and this is the first answer again. */
+  replayed: boolean;
+}
+
+export interface Receipt extends Sent {
   notification_id: string;
   status: "accepted";
   accepted_at: Time;
@@ -67,7 +99,7 @@ export interface Receipt {
   warnings?: FieldMessage[];
 }
 
-export interface Outcome {
+export interface Outcome extends Sent {
   notification_id: string;
   status: NotificationStatus;
   accepted_at: Time;
@@ -226,6 +258,8 @@ export interface TocsinOptions extends CallOptions {
   key?: string;
   /** In a browser everybody could read the key, so it is refused there unless this is true. */
   dangerouslyAllowBrowser?: boolean;
+  /** http: is taken for this machine only, unless this is true. */
+  allowHttp?: boolean;
   fetch?: typeof globalThis.fetch;
   sleep?: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
   random?: () => number;

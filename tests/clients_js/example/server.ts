@@ -13,6 +13,10 @@ const intent: Intent = {
 
 export async function everything(signal: AbortSignal): Promise<string> {
   const receipt: Receipt = await tocsin.send(intent, { idempotencyKey: "order-17", signal });
+  const short = await tocsin.send({ type: "hello", to: { id: "bob", email: "bob@example.com" }, title: "Hello", url: "https://x.example" });
+  await tocsin.send({ type: "hello", to: ["ada", { id: "bob" }], payload: { name: "Bob" } });
+  await tocsin.send({ type: "hello", to: { phone: "+4915112345678" }, message: short.idempotency_key });
+  await tocsin.send({ type: "hello", to: { kind: "scope", scope: "depot" }, title: short.replayed ? "Again" : "Hello" });
   const outcome = await tocsin.send(intent, { wait: 5 });
   if ("routes" in outcome) console.log(outcome.routes.map((route) => route.reason));
   const results = await tocsin.sendBatch([{ ...intent, idempotency_key: "a" }, intent]);
@@ -50,5 +54,7 @@ void tocsin.send({ type: "x", audience: { kind: "tenant" } });
 void tocsin.send({ ...intent, channels: ["pigeon"] });
 // @ts-expect-error  a user is not made without an id
 void tocsin.send({ ...intent, audience: { kind: "users", user_ids: [{ email: "x@example.com" }] } });
+// @ts-expect-error  nobody is named
+void tocsin.send({ type: "x", title: "Hello" });
 // @ts-expect-error  an event has a source
 void tocsin.event({ type: "order.paid" });

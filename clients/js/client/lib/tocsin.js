@@ -1,6 +1,7 @@
 /** The calls that a server makes. Bodies and answers have the names that the API has. */
 
 import { crypto } from "#crypto";
+import { intentOf } from "./intents.js";
 import { TocsinProblem } from "./problems.js";
 import { Transport, present, segment } from "./transport.js";
 
@@ -25,13 +26,16 @@ export class Tocsin {
   /** Ask for a notification. However often it has to be said, it is sent once. `wait`: seconds to wait for the outcome. */
   async send(intent, { idempotencyKey = crypto.randomUUID(), wait, ...options } = {}) {
     const headers = { "Idempotency-Key": headerOf(idempotencyKey), Prefer: wait && `wait=${wait}` };
-    const more = wait ? { timeoutMs: (wait + 10) * 1000 } : {};
-    return this.#write("POST", wait ? "/v1/intents/wait" : "/v1/intents", intent, { ...more, ...options, headers, repeatable: true });
+    const path = wait ? "/v1/intents/wait" : "/v1/intents";
+    const more = { timeoutMs: wait && (wait + 10) * 1000, ...options, headers, body: intentOf(intent), repeatable: true };
+    const answer = await this.#transport.request("POST", path, more);
+    const replayed = answer.headers.get("idempotency-replayed") === "true";
+    return { ...answer.data, idempotency_key: idempotencyKey, replayed };
   }
 
   /** Up to 500 at once: a result for each, in order. An intent without `idempotency_key` is given one. */
   async sendBatch(intents, options) {
-    const named = intents.map((intent) => ({ ...intent, idempotency_key: intent.idempotency_key ?? crypto.randomUUID() }));
+    const named = intents.map((intent) => ({ ...intentOf(intent), idempotency_key: intent.idempotency_key ?? crypto.randomUUID() }));
     const { results } = await this.#write("POST", "/v1/intents/batch", { intents: named }, { ...options, repeatable: true });
     return results.map(withProblem);
   }

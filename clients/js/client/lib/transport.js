@@ -10,8 +10,8 @@ export class Transport {
   #key;
   #options;
 
-  constructor({ url, key, ...options }) {
-    this.#base = baseOf(url);
+  constructor({ url, key, allowHttp, ...options }) {
+    this.#base = baseOf(url, allowHttp);
     this.#key = keyOf(key);
     this.#options = { timeoutMs: 30_000, maxRetries: 4, sleep, random: Math.random, now: Date.now, ...present(options) };
   }
@@ -89,7 +89,7 @@ export function segment(word) {
 
 export const present = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null));
 
-function baseOf(text) {
+function baseOf(text, allowHttp = false) {
   let url;
   try {
     url = new URL(text);
@@ -98,6 +98,9 @@ function baseOf(text) {
   }
   if (!/^https?:$/.test(url.protocol) || url.username || url.password) {
     throw new TypeError("The address of the installation is http or https, without a name or password in it.");
+  }
+  if (url.protocol === "http:" && !allowHttp && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
+    throw new TypeError("Over http: everybody on the way could read the API key. Use https, or `allowHttp` where nobody is on the way.");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
