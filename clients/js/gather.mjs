@@ -1,6 +1,9 @@
-/** Before a package is packed: what it ships and the repository has elsewhere. In git there is one of each. */
+/**
+ * Before a package is packed: what it ships and the repository has elsewhere. In git there is one of each.
+ * Only the `?v=` of the bell's imports is left out: it is for caches of the service, and a bundler may take it for a part of the name.
+ */
 
-import { copyFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -10,4 +13,7 @@ const GATHERED = {
   "@tocsin/inbox": ["LICENSE", `${WEB}/tocsin-inbox.js`, `${WEB}/tocsin-inbox-core.js`, `${WEB}/tocsin-inbox-look.js`],
 };
 
-for (const path of GATHERED[process.env.npm_package_name]) await copyFile(new URL(path, ROOT), basename(path));
+for (const path of GATHERED[process.env.npm_package_name]) {
+  const text = await readFile(new URL(path, ROOT), "utf8");
+  await writeFile(basename(path), text.replace(/("\.\/[\w-]+\.js)\?v=\w+"/g, '$1"'));
+}

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.asset_versions import IMPORT
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "clients" / "js"
 WEB = ROOT / "functions" / "inbox_api" / "web"
@@ -74,6 +76,11 @@ def pack(folder: Path) -> dict[str, list[str]]:
     return {name: sorted(each["path"] for each in one["files"]) for name, one in archives.items()}
 
 
+def bell() -> dict[str, str]:
+    """The bell's files as they are shipped: as the service has them, but for the versions in their imports."""
+    return {path.name: IMPORT.sub(r'"./\g<name>"', path.read_text("utf-8")) for path in WEB.glob("tocsin-inbox*.js")}
+
+
 def add_fetched(folder: Path) -> None:
     """React, TypeScript and esbuild beside the packages, in the versions of npm/package-lock.json."""
     modules = _fetched(npm())
@@ -101,9 +108,7 @@ def _fetched(npm: str) -> Path | str:
         shutil.copytree(PINNED, fresh)
         options = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0", "--fetch-timeout=20000"]
         try:
-            done = subprocess.run(
-                [npm, "ci", *options], cwd=fresh, capture_output=True, text=True, timeout=PATIENCE, check=False
-            )
+            done = subprocess.run([npm, "ci", *options], cwd=fresh, capture_output=True, text=True, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired:
             return f"it took more than {PATIENCE} s"
         if done.returncode:
@@ -116,5 +121,5 @@ def _fetched(npm: str) -> Path | str:
 
 
 def _what_git_ignores(folder: str, names: list[str]) -> set[str]:
-    gathered = {"LICENSE", *(path.name for path in WEB.glob("tocsin-inbox*.js"))}
+    gathered = {"LICENSE", *bell()}
     return {name for name in names if name == "node_modules" or (Path(folder).parent == SOURCES and name in gathered)}

@@ -7,43 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.browser.chromium import Chromium, started_chromium
-from tests.browser.fake_inbox import POLICY, Answer, Asked, FakeInbox, serving
+from tests.browser.fake_inbox import Answer, serving
 from tests.browser.page import Page, opened_page
 from tests.clients_js import packages
 from tests.clients_js.conftest import Project
-from tests.clients_js.packages import SOURCES, WEB
+from tests.clients_js.shop import BUNDLED, Shop, mapped_shop
 
-HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><main></main>'
-MAPPED = f"""{HEAD}
-<script type="importmap" nonce="once">{{"imports": {{"@tocsin/inbox": "/npm/index.js"}}}}</script>
-<script type="module" src="/page.js"></script>"""
-MAPPED_SCRIPT = """import { TocsinInbox, tokenFrom } from "@tocsin/inbox";
-const bell = document.createElement("tocsin-inbox");
-window.isOurs = bell instanceof TocsinInbox;
-bell.tokenProvider = tokenFrom("/tocsin-token");
-document.querySelector("main").append(bell);"""
-REACT = f'{HEAD}<script type="module" src="/page.js"></script>'
 ALIASES = {18: ["--alias:react=react-18", "--alias:react-dom=react-dom-18"], 19: []}
-
-
-class Shop(FakeInbox):
-    """An inbox, and somebody's page that shows it."""
-
-    def __init__(self, page: str, scripts: dict[str, str], policy: str = POLICY) -> None:
-        super().__init__()
-        self.page_text, self.scripts, self.policy = page, scripts, policy
-        self.tokens_asked = 0
-        self.token_answer = Answer(200, {"token": "good"})
-
-    def answer(self, asked: Asked) -> Answer:
-        if asked.path == "/tocsin-token":
-            self.tokens_asked += 1
-            return self.token_answer
-        if asked.path in self.scripts:
-            return Answer(200, self.scripts[asked.path], {"Content-Type": "text/javascript; charset=utf-8"})
-        if asked.path == "/":
-            return Answer(200, self.page_text, {"Content-Type": "text/html", "Content-Security-Policy": self.policy})
-        return super().answer(asked)
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +28,6 @@ def opened(chromium: Chromium, shop: Shop, query: str = "") -> Iterator[Page]:
         page.goto(f"{shop.url}/{query}")
         yield page
         assert page.complaints() == []
-
-
-def mapped_shop() -> Shop:
-    scripts = {f"/npm/{path.name}": path.read_text() for path in [*(SOURCES / "inbox").glob("*.js"), *WEB.glob("tocsin-inbox*.js")]}
-    policy = POLICY.replace("script-src 'self'", "script-src 'self' 'nonce-once'")
-    return Shop(MAPPED, scripts | {"/page.js": MAPPED_SCRIPT}, policy)
 
 
 def test_the_bell_is_a_module_that_an_import_map_names(chromium: Chromium) -> None:
@@ -113,7 +77,7 @@ def react(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def react_shop(react: int, bundle: Callable[..., str]) -> Shop:
     development = '--define:process.env.NODE_ENV="development"'  # which complains, and lives through every effect twice
-    return Shop(REACT, {"/page.js": bundle("browser.jsx", react, "--format=esm", development)})
+    return Shop(BUNDLED, {"/page.js": bundle("browser.jsx", react, "--format=esm", development)})
 
 
 def test_in_react_a_bell_lives_on_while_the_page_is_drawn_anew(chromium: Chromium, react_shop: Shop) -> None:
@@ -128,7 +92,11 @@ def test_in_react_a_bell_lives_on_while_the_page_is_drawn_anew(chromium: Chromiu
         page.see("heard.some(([type]) => type === 'tocsin-select')")
 
         assert page.run("asked") == [1], "one token, although the function was another one each time"
-        assert page.run("bell.current === inbox && [inbox.className, inbox.getAttribute('label'), inbox.token]") == ["bell", "News", None]
+        assert page.run("bell.current === inbox && [inbox.className, inbox.getAttribute('label'), inbox.token]") == [
+            "bell",
+            "News",
+            None,
+        ]
         assert "good" not in page.run("document.documentElement.outerHTML")
         assert page.run("heard.filter(([type]) => type === 'tocsin-open')") == [["tocsin-open", 6, None]], "the newest was called"
         assert ["tocsin-select", 6, "https://shop.example/17"] in page.run("heard")
