@@ -112,7 +112,7 @@ def _fetched(npm: str) -> Path | str:
         except subprocess.TimeoutExpired:
             return f"it took more than {PATIENCE} s"
         if done.returncode:
-            return done.stderr.strip()[-300:]
+            return "; ".join(line for line in done.stderr.splitlines() if line.startswith("npm error"))[:200]
         try:
             fresh.rename(kept)
         except OSError:  # another process was quicker

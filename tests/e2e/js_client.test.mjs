@@ -45,6 +45,18 @@ test("a person is made, sent to, explained and erased", async () => {
   assert.equal((await refusal(tocsin.users.get(ada))).kind, "not-found");
 });
 
+test("who is not known yet is made by the send itself, and what cannot reach them is said", async () => {
+  const fay = name("fay");
+
+  const receipt = await tocsin.send({ type: "note", to: { id: fay, email: `${fay}@example.com` }, title: "Hello", channels: ["email", "sms"] });
+
+  assert.equal((await tocsin.users.get(fay)).email, `${fay}@example.com`);
+  assert.deepEqual(receipt.warnings.map(({ pointer }) => pointer), ["/audience/user_ids/0"]);
+  assert.match(receipt.warnings[0].message, /no phone/);
+  const [taken] = await tocsin.sendBatch([{ type: "note", to: { id: name("gil"), email: `${fay}@example.com` }, title: "Hello" }]);
+  assert.deepEqual([taken.status, taken.problem.kind], [409, "already-taken"]);
+});
+
 test("a send with the same key is the same send", async () => {
   const intent = note({ kind: "address", email: "bea@example.com" }, { channels: ["email"] });
   const idempotencyKey = name("a, b");
@@ -56,7 +68,9 @@ test("a send with the same key is the same send", async () => {
 });
 
 test("of a batch each has its own end", async () => {
-  const [good, bad] = await tocsin.sendBatch([note({ kind: "address", email: "cem@example.com" }, { channels: ["email"] }), note(people(name("nobody")))]);
+  const cem = note({ kind: "address", email: "cem@example.com" }, { channels: ["email"] });
+
+  const [good, bad] = await tocsin.sendBatch([cem, note(people(name("nobody")))]);
 
   assert.deepEqual([good.status, bad.status, bad.problem.kind], [202, 422, "unknown-users"]);
 });
@@ -85,7 +99,7 @@ test("an event is recorded once", async () => {
 
   const [first, again] = [await tocsin.event(event), await tocsin.event([event])];
 
-  assert.deepEqual([first.status, again[0].outcome.status], ["accepted", "duplicate"]);
+  assert.deepEqual([first.status, first.routed, again[0].outcome.status], ["accepted", false, "duplicate"]);
   assert.equal(first.notification_id, again[0].outcome.notification_id);
 });
 
