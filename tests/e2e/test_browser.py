@@ -11,7 +11,7 @@ from devstack.launch import RunningStack
 from tests.browser.chromium import Chromium, started_chromium
 from tests.browser.fake_inbox import Answer, serving
 from tests.browser.page import Page, opened_page
-from tests.clients_js.shop import mapped_shop
+from tests.clients.js.shop import mapped_shop
 from tests.e2e.client import Client, wait_for
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from devstack.launch import ROOT, RunningStack
-from tests.clients_js import packages
+from tests.clients.js import packages
 
 PAGES = ["docs/clients.md", "clients/js/client/README.md"]
 CALLS = Path(__file__).with_name("js_client.test.mjs")

@@ -136,7 +136,7 @@ def test_the_actions_and_the_lock_of_npm_are_looked_at_too() -> None:
     ecosystems = {each["package-ecosystem"]: each["schedule"]["interval"] for each in read(".github/dependabot.yml")["updates"]}
 
     assert ecosystems == {"pip": "weekly", "npm": "weekly", "github-actions": "weekly"}
-    assert [path for path in ours() if path.endswith("package-lock.json")] == ["tests/clients_js/npm/package-lock.json"]
+    assert [path for path in ours() if path.endswith("package-lock.json")] == ["tests/clients/js/npm/package-lock.json"]
 
 
 def test_every_file_is_as_editors_are_told() -> None:

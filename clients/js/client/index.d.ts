@@ -315,12 +315,16 @@ export class TocsinProblem extends Error {
   readonly errors: FieldMessage[];
   readonly requestId?: string;
   readonly retryAfterMs?: number;
+  /** Of a send: with it the same send can be tried later. */
+  readonly idempotencyKey?: string;
 }
 
 /** There was no answer; whether the call had its effect is not known. */
 export class TocsinUnreachable extends Error {
   readonly name: "TocsinUnreachable";
   readonly isTimeout: boolean;
+  /** Of a send: with it the same send can be tried later. */
+  readonly idempotencyKey?: string;
 }
 
 /** What stands after `#` in a problem's `type`. */

@@ -84,7 +84,7 @@ export class TocsinInbox extends HTMLElement {
 /** Every word a person sees. Put your own in their place before the element is made. */
 export const text: { locale: string; label: string; [word: string]: unknown };
 
-/** A `tokenProvider` that POSTs to your server and takes `token` of its answer; 401, 403 and 204: nobody is signed in. */
+/** A `tokenProvider` that POSTs to your server and takes `token` of its answer; a 4xx: nobody is signed in. */
 export function tokenFrom(url: string | URL, init?: RequestInit): () => Promise<string | null>;
 
 declare global {

@@ -5,7 +5,7 @@ const CAP_MS = 8_000;
 /** Who is asked to wait longer is told so, instead of hanging. */
 export const LONGEST_WAIT_MS = 60_000;
 
-const IN_DOUBT = new Set([502, 503, 504]);
+const IN_DOUBT = new Set([500, 502, 503, 504]); // 500: API Gateway says so of a function that crashed
 
 /** Full jitter: anything from nothing to a bound that doubles. */
 export function backoff(failures, random) {

@@ -2,7 +2,7 @@
 
 import { crypto } from "#crypto";
 import { intentOf } from "./intents.js";
-import { TocsinProblem } from "./problems.js";
+import { TocsinProblem, TocsinUnreachable } from "./problems.js";
 import { Transport, present, segment } from "./transport.js";
 
 const LARGEST_PAGE = 200;
@@ -28,7 +28,7 @@ export class Tocsin {
     const headers = { "Idempotency-Key": headerOf(idempotencyKey), Prefer: wait && `wait=${wait}` };
     const path = wait ? "/v1/intents/wait" : "/v1/intents";
     const more = { timeoutMs: wait && (wait + 10) * 1000, ...options, headers, body: intentOf(intent), repeatable: true };
-    const answer = await this.#transport.request("POST", path, more);
+    const answer = await this.#transport.request("POST", path, more).catch(rethrowWith({ idempotencyKey }));
     const replayed = answer.headers.get("idempotency-replayed") === "true";
     return { ...answer.data, idempotency_key: idempotencyKey, replayed };
   }
@@ -102,6 +102,11 @@ export class Tocsin {
     }
   }
 }
+
+/** Who catches it can go on later, with the same key. */
+const rethrowWith = (more) => (error) => {
+  throw error instanceof TocsinProblem || error instanceof TocsinUnreachable ? Object.assign(error, more) : error;
+};
 
 const userPath = (id) => `/v1/users/${segment(id)}`;
 

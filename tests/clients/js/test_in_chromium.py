@@ -9,9 +9,9 @@ import pytest
 from tests.browser.chromium import Chromium, started_chromium
 from tests.browser.fake_inbox import Answer, serving
 from tests.browser.page import Page, opened_page
-from tests.clients_js import packages
-from tests.clients_js.conftest import Project
-from tests.clients_js.shop import BUNDLED, Shop, mapped_shop
+from tests.clients.js import packages
+from tests.clients.js.conftest import Project
+from tests.clients.js.shop import BUNDLED, Shop, mapped_shop
 
 ALIASES = {18: ["--alias:react=react-18", "--alias:react-dom=react-dom-18"], 19: []}
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from tests.clients_js import packages
-from tests.clients_js.conftest import Project
-from tests.clients_js.packages import ROOT, SOURCES, WEB
+from tests.clients.js import packages
+from tests.clients.js.conftest import Project
+from tests.clients.js.packages import ROOT, SOURCES, WEB
 from tools.asset_versions import IMPORT
 
 ALWAYS = ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json"]

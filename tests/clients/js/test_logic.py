@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients_js import packages
+from tests.clients.js import packages
 
 HERE = Path(__file__).parent
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import test from "node:test";
-import { WebhookNotVerified, verifyWebhook } from "../../clients/js/client/index.js";
+import { WebhookNotVerified, verifyWebhook } from "../../../clients/js/client/index.js";
 
 const OLD = `whsec_${Buffer.from("the old secret, 24 bytes").toString("base64")}`;
 const NEW = `whsec_${Buffer.from("the new secret, 24 bytes").toString("base64")}`;

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
 import { inspect } from "node:util";
-import { Tocsin, TocsinProblem, kindOf } from "../../clients/js/client/index.js";
-import { VERSION } from "../../clients/js/client/lib/transport.js";
+import { Tocsin, TocsinProblem, kindOf } from "../../../clients/js/client/index.js";
+import { VERSION } from "../../../clients/js/client/lib/transport.js";
 import { INTENT, KEY, RECEIPT, answer, client, lost, problem } from "./fake_fetch.mjs";
 
 const lines = (sent) => sent.map(({ line, body }) => [line, body]);
@@ -202,7 +202,7 @@ test("an id that would lead to another path is refused", async () => {
 });
 
 test("the version that is told is the package's", async () => {
-  const { version } = JSON.parse(await readFile(new URL("../../clients/js/client/package.json", import.meta.url)));
+  const { version } = JSON.parse(await readFile(new URL("../../../clients/js/client/package.json", import.meta.url)));
 
   assert.equal(VERSION, version);
 });

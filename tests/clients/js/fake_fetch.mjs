@@ -1,6 +1,6 @@
 /** A client whose network, clock and chance the test writes. */
 
-import { Tocsin } from "../../clients/js/client/index.js";
+import { Tocsin } from "../../../clients/js/client/index.js";
 
 export const KEY = "tcn_live_secretsecretsecret";
 

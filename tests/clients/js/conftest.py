@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients_js import packages
+from tests.clients.js import packages
 
 EXAMPLE = Path(__file__).with_name("example")
 

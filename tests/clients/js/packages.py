@@ -14,7 +14,7 @@ import pytest
 
 from tools.asset_versions import IMPORT
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = ROOT / "clients" / "js"
 WEB = ROOT / "functions" / "inbox_api" / "web"
 PINNED = Path(__file__).with_name("npm")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients_js import packages
-from tests.clients_js.conftest import EXAMPLE, Project
+from tests.clients.js import packages
+from tests.clients.js.conftest import EXAMPLE, Project
 
 # What a project asks of its compiler: every check, those of the packages' own types included.
 OPTIONS = {

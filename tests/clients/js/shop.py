@@ -1,8 +1,8 @@
 """Somebody's page that shows the bell from the npm package, and their server that makes the tokens."""
 
 from tests.browser.fake_inbox import POLICY, Answer, Asked, FakeInbox
-from tests.clients_js import packages
-from tests.clients_js.packages import SOURCES
+from tests.clients.js import packages
+from tests.clients.js.packages import SOURCES
 
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><main></main>'
 MAPPED = f"""{HEAD}

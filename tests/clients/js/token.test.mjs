@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { tokenFrom } from "../../clients/js/inbox/token.js";
+import { tokenFrom } from "../../../clients/js/inbox/token.js";
 
 async function asked(t, answer, init) {
   const fetch = t.mock.method(globalThis, "fetch", async () => answer);
@@ -18,10 +18,10 @@ test("the token is the answer's, asked for with the page's own cookies", async (
 });
 
 test("nobody is signed in where the server says so", async (t) => {
-  for (const status of [204, 401, 403]) assert.equal((await asked(t, new Response(null, { status }))).outcome, null);
+  for (const status of [204, 401, 403, 404]) assert.equal((await asked(t, new Response(null, { status }))).outcome, null);
   assert.equal((await asked(t, Response.json({}))).outcome, null);
 });
 
 test("a server in trouble signs nobody out", async (t) => {
-  for (const status of [500, 502, 503, 404]) assert.match(String((await asked(t, new Response(null, { status }))).outcome), /No token/);
+  for (const status of [429, 500, 502, 503]) assert.match(String((await asked(t, new Response(null, { status }))).outcome), /No token/);
 });
