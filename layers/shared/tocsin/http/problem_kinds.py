@@ -88,7 +88,7 @@ AREAS: dict[str, list[Kind]] = {
             "forbidden",
             403,
             "The key is valid and lacks the scope that `detail` names.",
-            "Use a key that has it, or make one: docs/api-keys.md lists which call needs which scope.",
+            "Use a key that has it, or make one: docs/keys.md lists which call needs which scope.",
         ),
         Kind(
             "live-key-required",
