@@ -1,4 +1,4 @@
-"""The types, by the TypeScript compiler, on examples that use everything and on some that are wrong on purpose."""
+"""The types, by the TypeScript compiler, on examples that use everything and some that are wrong on purpose."""
 
 import json
 import re
@@ -38,3 +38,19 @@ def test_the_examples_are_taken_and_what_is_wrong_in_them_is_not(whole_project: 
     assert {"client/index.d.ts", "inbox/index.d.ts", "inbox/react.d.ts"} <= {
         "/".join(Path(line).parts[-2:]) for line in said.splitlines()
     }
+
+
+def test_the_examples_of_the_pages_can_be_bundled(whole_project: Project) -> None:
+    pages = [packages.ROOT / "docs" / "inbox-component.md", packages.SOURCES / "inbox" / "README.md"]
+    blocks = [block for page in pages for block in re.findall(r"```jsx?\n(.*?)```", page.read_text(), re.S)]
+    examples = [block for block in blocks if '"@tocsin/inbox' in block]
+    for number, block in enumerate(examples):
+        (whole_project.folder / f"page-{number}.jsx").write_text(block)
+
+    entries = [f"page-{number}.jsx" for number in range(len(examples))]
+    options = ["--bundle", "--jsx=automatic", "--format=esm", "--outdir=pages", "--log-level=warning"]
+    packages.run(packages.node(), whole_project.tool("esbuild"), *entries, *options, cwd=whole_project.folder)
+
+    assert len(examples) == 4
+    for number in range(len(examples)):
+        assert 'customElements.define("tocsin-inbox"' in (whole_project.folder / "pages" / f"page-{number}.js").read_text()
