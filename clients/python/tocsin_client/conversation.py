@@ -63,7 +63,7 @@ def _fault(request: Request, outcome: Outcome, key: str) -> TocsinError:
     if not isinstance(outcome, httpx.Response):
         return _no_connection(request, outcome)
     headers = {name.lower(): value for name, value in outcome.headers.items()}
-    if outcome.is_redirect:
+    if outcome.has_redirect_location:
         return _redirect(outcome.status_code, headers)
     request_id = headers.get("x-request-id") or headers.get("apigw-requestid")
     body = _json(outcome.content.replace(key.encode(), b"[key]"))

@@ -72,5 +72,7 @@ def _with_self(run: F) -> F:
     """`help()` shows the signature of what it was made of, as that of a method."""
     made_of = inspect.signature(run)
     me = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    run.__signature__ = made_of.replace(parameters=[me, *made_of.parameters.values()])  # type: ignore[attr-defined]
+    run.__signature__ = made_of.replace(  # type: ignore[attr-defined]
+        parameters=[me, *made_of.parameters.values()], return_annotation=inspect.Signature.empty
+    )
     return run
