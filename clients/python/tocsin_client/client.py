@@ -67,7 +67,7 @@ class Tocsin:
         return f"{type(self).__name__}({self._settings.url!r})"
 
     def _run(self, call: Call[T]) -> T:
-        talk = converse(call, key=self._settings.key, retries=self._retries, clock=self._clock, chance=self._chance)
+        talk = converse(call, settings=self._settings, retries=self._retries, clock=self._clock, chance=self._chance)
         step = next(talk)
         while True:
             outcome = self._do(step)

@@ -10,6 +10,7 @@ import httpx
 from tocsin_client.problems import ConnectionFailed, Problem, TocsinError, UnexpectedAnswer, problem_of
 from tocsin_client.request import Answer, Call, Request
 from tocsin_client.retries import Retries, retry_after
+from tocsin_client.settings import Settings
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ Conversation: TypeAlias = Generator[Request | Pause, Outcome, T]
 
 
 def converse(
-    call: Call[T], *, key: str, retries: Retries, clock: Callable[[], float], chance: Callable[[], float]
+    call: Call[T], *, settings: Settings, retries: Retries, clock: Callable[[], float], chance: Callable[[], float]
 ) -> Conversation[T]:
     """Yields the request, or how long to wait; is sent the response, or why there is none. The key is in no message."""
     request, began, tried, is_in_doubt = call.request, clock(), 0, False
@@ -36,7 +37,7 @@ def converse(
         tried += 1
         if isinstance(outcome, httpx.Response) and outcome.is_success:
             return _read(call, outcome, tried)
-        fault = _signed(_fault(request, outcome, key), request, tried)
+        fault = _signed(_fault(request, outcome, settings), request, tried)
         wait = retries.pause(fault, is_repeatable=request.is_repeatable, tried=tried, elapsed=clock() - began, chance=chance())
         is_in_doubt = is_in_doubt or _leaves_doubt(fault)
         if wait is None:
@@ -59,14 +60,14 @@ def _read(call: Call[T], response: httpx.Response, tried: int) -> T:
         raise _signed(UnexpectedAnswer(message), call.request, tried) from error
 
 
-def _fault(request: Request, outcome: Outcome, key: str) -> TocsinError:
+def _fault(request: Request, outcome: Outcome, settings: Settings) -> TocsinError:
     if not isinstance(outcome, httpx.Response):
         return _no_connection(request, outcome)
     headers = {name.lower(): value for name, value in outcome.headers.items()}
     if outcome.has_redirect_location:
         return _redirect(outcome.status_code, headers)
     request_id = headers.get("x-request-id") or headers.get("apigw-requestid")
-    body = _json(outcome.content.replace(key.encode(), b"[key]"))
+    body = _json(settings.without_key(outcome.content))
     return problem_of(outcome.status_code, body, request_id=request_id, retry_after=retry_after(headers))
 
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import traceback
 from typing import Any
 
 import httpx
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tocsin_client
-from tests.clients.python.wire import KEY, Asker, Wire, accepted, problem
+from tests.clients.python.wire import KEY, Asker, Clock, Wire, accepted, problem
 from tocsin_client import ConnectionFailed, InvalidRequest, Problem, Remark, TocsinError, UnexpectedAnswer
 from tocsin_client.problems import problem_of
 
@@ -123,6 +124,18 @@ def test_no_message_has_the_key_in_it(ask: Asker, wire: Wire) -> None:
         told.append(f"{raised.value} {raised.value!r} {raised.value.args}")
 
     assert not [one for one in told if KEY in one]
+
+
+@pytest.mark.parametrize("answer", [problem(422), httpx.ReadError("broke"), httpx.Response(200, html="<p>")], ids=repr)
+def test_no_variable_that_a_traceback_shows_has_the_key_in_it(wire: Wire, clock: Clock, answer: Any) -> None:
+    wire.then(answer)
+    with Asker(wire, clock, is_async=False).client() as client, pytest.raises(TocsinError) as raised:
+        client.users.get("ada")
+
+    told = "".join(traceback.TracebackException.from_exception(raised.value, capture_locals=True).format())
+
+    assert "tried = " in told
+    assert KEY not in told
 
 
 def test_an_exception_survives_a_pickle_and_a_copy() -> None:
