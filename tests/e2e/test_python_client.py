@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from devstack.launch import ROOT, RunningStack
 from tests.e2e.client import Client, wait_for
 from tocsin.webhooks.sign import signed_headers, spell_secret
+from tocsin_client import Tocsin
 
 SECRET = spell_secret(b"x" * 24)
 
@@ -19,20 +21,22 @@ def programs(page: str) -> list[str]:
 
 
 @pytest.fixture
-def pasted(running_stack: RunningStack, monkeypatch: pytest.MonkeyPatch) -> Any:
+def pasted(running_stack: RunningStack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Run the programs of a page one after the other, as in one file. What they made is returned."""
     monkeypatch.setenv("TOCSIN_URL", running_stack.dev["base_url"])
     monkeypatch.setenv("TOCSIN_KEY", running_stack.dev["api_key"])
     monkeypatch.setenv("TOCSIN_WEBHOOK_SECRETS", SECRET)
 
+    made: dict[str, Any] = {"__name__": "pasted"}
+
     def run(page: str) -> dict[str, Any]:
-        made: dict[str, Any] = {"__name__": "pasted"}
         for number, program in enumerate(programs(page), 1):
             exec(compile(program, f"{page}, program {number}", "exec"), made)  # noqa: S102 - our own page
-        assert made.keys() > {"__name__"}
         return made
 
-    return run
+    yield run
+    for client in (one for one in made.values() if isinstance(one, Tocsin)):
+        client.close()
 
 
 def test_the_first_mail_of_the_readme_arrives(
@@ -51,7 +55,6 @@ def test_the_programs_of_the_page_work_as_pasted(pasted: Any, capsys: pytest.Cap
     made = pasted("docs/clients.md")
 
     told = capsys.readouterr().out
-    made["tocsin"].close()
     for said in (
         "Some users are not known",
         "nobody will be told",
