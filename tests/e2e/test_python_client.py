@@ -45,10 +45,10 @@ def test_the_first_mail_of_the_readme_arrives(
     made = pasted("clients/python/README.md")
 
     assert [route.why for route in made["receipt"].routes] == ["published: accepted by ses"]
-    assert "email to user:alice: published: accepted by ses" in capsys.readouterr().out
+    assert "email to user:ines: published: accepted by ses" in capsys.readouterr().out
     client = Client.of(running_stack)
-    assert "Your order has shipped" in [mail["subject"] for mail in client.mails_to("alice@example.com")]
-    wait_for(lambda: [mail["subject"] for mail in client.mails_to("carol@example.com")], lambda found: "Welcome" in found)
+    assert "Your order has shipped" in [mail["subject"] for mail in client.mails_to("ines@example.com")]
+    wait_for(lambda: [mail["subject"] for mail in client.mails_to("joel@example.com")], lambda found: "Welcome" in found)
 
 
 def test_the_programs_of_the_page_work_as_pasted(pasted: Any, capsys: pytest.CaptureFixture[str]) -> None:
