@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 import tocsin_client
-from tocsin_cli import reasons as cli_reasons
-from tocsin_client import AsyncTocsin, Route, Tocsin, async_client, client, reasons
+from tocsin_client import AsyncTocsin, Tocsin, async_client, client
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "clients" / "python"
@@ -88,47 +87,3 @@ def test_help_shows_the_arguments_of_a_method() -> None:
     made = Tocsin("https://t.example", "k", transport=httpx.MockTransport(lambda _: httpx.Response(204)))
 
     assert list(inspect.signature(made.cancel).parameters) == ["notification_id"]
-
-
-def test_the_reasons_are_those_that_the_command_line_tells() -> None:
-    assert reasons.MEANINGS == cli_reasons.MEANINGS
-
-
-def route(**changes: object) -> Route:
-    from tocsin_client.notifications import route_of
-
-    return route_of({"route_id": "r", "channel": "email", "recipient": "user:ada", "status": "pending"} | changes)
-
-
-@pytest.mark.parametrize(
-    ("changes", "why"),
-    [
-        ({"status": "published", "provider": "inbox"}, "published: in the inbox"),
-        (
-            {"status": "published", "provider": "ses", "feedback": "hard_bounced"},
-            "published: accepted by ses; the provider says that it bounced for good",
-        ),
-        ({}, "pending"),
-        (
-            {"reason": "quiet_hours", "next_attempt_at": "2026-11-17T10:00:00Z"},
-            "pending: quiet_hours (the user's quiet hours; costs no attempt); next try at 2026-11-17T10:00:00+00:00",
-        ),
-        ({"status": "skipped", "reason": "something new"}, "skipped: something new"),
-        (
-            {
-                "status": "dead_letter",
-                "reason": "ambiguous",
-                "may_have_arrived": True,
-                "last_error": {"message": "no answer"},
-                "dead_letter": {"recovery_hint": "ask the reader"},
-            },
-            (
-                "dead_letter: ambiguous (the provider's answer was lost, no event told of it, and it must not be sent again); "
-                "no answer; it may have arrived all the same; what helps: ask the reader"
-            ),
-        ),
-    ],
-)
-def test_each_route_says_why_in_a_line(changes: dict[str, object], why: str) -> None:
-    assert route(**changes).why == why
-    assert str(route(**changes)) == f"email to user:ada: {why}"
