@@ -63,14 +63,20 @@ class Problem(TocsinError):
         self.retry_after = retry_after
 
     def __str__(self) -> str:
-        more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
         parts = [
             f"{self.title} ({self.status}{' ' if self.kind else ''}{self.kind}).",
-            self.detail,
-            f"{self.errors[0]}{more}." if self.errors else "",
+            self.detail if self.detail.endswith((".", "?", "!")) or not self.detail else f"{self.detail}.",
+            self._first_error(),
             f"[request {self.request_id}]" if self.request_id else "",
         ]
         return " ".join(part for part in parts if part)
+
+    def _first_error(self) -> str:
+        """Nothing where the detail says it already."""
+        if not self.errors or (self.errors[0].pointer in self.detail and self.errors[0].message in self.detail):
+            return ""
+        more = f" (and {len(self.errors) - 1} more)" if len(self.errors) > 1 else ""
+        return f"{self.errors[0]}{more}."
 
 
 class InvalidRequest(Problem):

@@ -60,6 +60,14 @@ def test_the_message_names_the_first_field(ask: Asker, wire: Wire) -> None:
     assert str(raised.value) == told
 
 
+def test_the_message_says_nothing_twice() -> None:
+    body = {"type": "/errors#odd", "title": "It is so", "errors": [{"pointer": "/email", "message": "must be one address"}]}
+
+    told = problem_of(422, body | {"detail": "`/email` must be one address"})
+
+    assert str(told) == "It is so (422 odd). `/email` must be one address."
+
+
 @pytest.mark.parametrize(
     ("type_", "kind"),
     [
