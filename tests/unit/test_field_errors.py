@@ -78,6 +78,7 @@ def test_the_first_cause_is_named_and_the_others_are_counted() -> None:
     one, two = {"pointer": "/type", "message": "is required"}, {"pointer": "", "message": "must be an object"}
 
     assert first_of([one]) == "`/type` is required."
+    assert first_of([{"pointer": "?statu", "message": "did you mean `status`?"}]) == "`?statu` did you mean `status`?"
     assert first_of([two, one]) == "`/` must be an object. There is one more."
     assert first_of([one, two, one]) == "`/type` is required. There are 2 more."
 

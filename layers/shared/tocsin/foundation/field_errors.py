@@ -27,7 +27,8 @@ def first_of(errors: list[dict[str, str]]) -> str:
     """The first cause as a sentence, and how many more there are."""
     first, more = errors[0], len(errors) - 1
     rest = f" There {'is one' if more == 1 else f'are {more}'} more." if more else ""
-    return f"`{first['pointer'] or '/'}` {first['message']}.{rest}"
+    end = "" if first["message"].endswith("?") else "."
+    return f"`{first['pointer'] or '/'}` {first['message']}{end}{rest}"
 
 
 def _pointer(item: Any) -> str:
