@@ -100,3 +100,28 @@ def test_each_message_can_stand_alone(changes: dict[str, Any], pointer: str, mes
     body = {"type": "t", "audience": {"kind": "tenant"}, "payload": {}} | changes
 
     assert _wrong(Intent, body) == [{"pointer": pointer, "message": message}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "meant"),
+    [
+        ({"chanels": ["email"]}, "/chanels", "; did you mean `channels`?"),
+        ({"retry": {"max_attempt": 3}}, "/retry/max_attempt", "; did you mean `max_attempts`?"),
+        (
+            {"audience": {"kind": "users", "users_ids": ["a"], "user_ids": ["a"]}},
+            "/audience/users_ids",
+            "; did you mean `user_ids`?",
+        ),
+        (
+            {"audience": {"kind": "users", "user_ids": [{"id": "a", "mail": "b"}]}},
+            "/audience/user_ids/0/mail",
+            "; did you mean `email`?",
+        ),
+        ({"zebra": 1}, "/zebra", ""),
+    ],
+)
+def test_a_field_that_is_not_known_is_told_which_one_was_meant(changes: dict[str, Any], pointer: str, meant: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Intent.model_validate({"type": "t", "audience": {"kind": "tenant"}, "payload": {}} | changes)
+
+    assert errors_of(raised.value, Intent) == [{"pointer": pointer, "message": f"is not a known field{meant}"}]
