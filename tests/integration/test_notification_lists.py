@@ -49,15 +49,16 @@ def asked(world: World) -> list[Row]:
 
 
 def _record(chance: random.Random, n: int) -> Row:
+    routes = [_route(chance, place, CHANNELS if n % 2 else CHANNELS[:2]) for place in range(chance.randrange(6))]
+    letter = chance.choice((*["none"] * 6, None, "ignored", "replayed"))
     # ids that do not follow the time, as those of several clocks do not
     return {
         "notification_id": UUID(int=chance.getrandbits(128)),
         "type": chance.choice(("news", "alarm")),
         "producer": chance.choice(("shop", "billing")),
         "accepted_at": NOON + timedelta(hours=chance.randrange(6)),
-        "routes": (routes := [_route(chance, place, CHANNELS if n % 2 else CHANNELS[:2]) for place in range(chance.randrange(6))]),
-        # the letter of its plan, or of the rest of its audience: how it was resolved
-        "letter": (letter := chance.choice((*["none"] * 6, None, "ignored", "replayed"))),
+        "routes": routes,
+        "letter": letter,  # of its plan, or of the rest of its audience: how it was resolved
         # a plan that is under way is in the outbox; what has neither routes nor a plan died, and its letter is forgotten
         "is_waiting": letter in ("none", "replayed") and chance.random() < (0.2 if routes else 0.7),
     }
@@ -98,8 +99,8 @@ def _insert(world: World, record: Row, tenant: UUID) -> None:
             """INSERT INTO dead_letters (id, tenant_id, source_kind, outbox_id, notification_id, queue, final_attempt_count,
                    max_attempts, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at,
                    notification_type, accepted_at, resolution, resolved_at, replayed_as)
-               VALUES (%(letter_id)s, %(tenant)s, 'plan', %(id)s, %(id)s, 'plan', 5, 5, %(at)s, 'poison', '', '', %(at)s, %(type)s,
-                   %(at)s, %(letter)s, CASE WHEN %(letter)s::text IS NOT NULL THEN %(at)s END,
+               VALUES (%(letter_id)s, %(tenant)s, 'plan', %(id)s, %(id)s, 'plan', 5, 5, %(at)s, 'poison', '', '', %(at)s,
+                   %(type)s, %(at)s, %(letter)s, CASE WHEN %(letter)s::text IS NOT NULL THEN %(at)s END,
                    CASE WHEN %(letter)s::text = 'replayed' THEN %(id)s END)""",
             known | {"letter_id": uuid7(), "type": record["type"], "letter": record["letter"]},
         )
