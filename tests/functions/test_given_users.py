@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.content import add_template
 from tests.crash.waiting import wait_until
-from tests.functions.doors import Api, intent
+from tests.functions.doors import Api, Context, handler_of, intent, sqs_event
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.people import given_users
@@ -276,3 +277,40 @@ def test_it_works_with_a_wait_for_the_outcome(world: World, api: Api) -> None:
 
     assert answer.status == 202, answer.text
     assert _user(world, "carol")["email"] == "carol@example.com"
+
+
+def test_a_message_of_the_queue_may_bring_its_users(world: World, api: Api) -> None:
+    _deliver(to(CAROL) | {"producer": "billing"})
+
+    assert _user(world, "carol")["email"] == "carol@example.com"
+    (row,) = _audit(world)
+    assert row["actor"] == "queue:billing"
+
+
+def test_a_message_whose_address_is_anothers_is_kept_as_malformed(world: World, api: Api) -> None:
+    world.add_user("bob", email="carol@example.com")
+
+    _deliver(to(CAROL))
+
+    (kept,) = api.get("/v1/malformed-intents").json["data"]
+    assert (kept["failure_code"], world.count("users"), world.count("records")) == ("already_taken", 1, 0)
+
+
+def test_what_is_accepted_after_all_makes_its_users_known(world: World, api: Api) -> None:
+    _deliver(to(CAROL, template="shipped"))
+    again = "/v1/malformed-intents/message-1/accept"
+    assert_problem(api.post(again), 422, "unknown-template")
+    assert world.count("users") == 0
+    add_template(world, name="shipped")
+
+    refused = api.post(again, key=world.add_key("operate", "send"))
+    accepted = api.post(again)
+
+    assert_problem(refused, 403, "forbidden")
+    assert accepted.status == 200, accepted.text
+    assert _user(world, "carol")["email"] == "carol@example.com"
+
+
+def _deliver(*bodies: Any) -> None:
+    """As the intake queue does."""
+    assert handler_of("intake_queue")(sqs_event(*bodies), Context()) == {"batchItemFailures": []}
