@@ -57,7 +57,8 @@ def _run(state: State, options: argparse.Namespace) -> int:
     gateway = take_port(options.port)
     if options.reset:
         say("Everything kept so far is deleted")
-        postgres_cluster.evict(unprivileged.reachable_folder(state.postgres / "cluster"))
+        if state.postgres.exists():
+            postgres_cluster.evict(unprivileged.reachable_folder(state.postgres / "cluster"))
         state.reset()
     state.check()
     emulation = Emulation(ROOT, state) if options.runtime == "emulator" else None

@@ -207,6 +207,7 @@ def test_an_unknown_key_is_404(world: World, api: Api, action: str, key_id: str)
         {"mode": "prod"},
         {"rate_limit": 0},
         {"expires_at": "soon"},
+        {"expires_at": "2020-01-01T00:00:00Z"},
         {"key": "tcn_live_mine"},
         {"tenant_id": "x"},
     ],

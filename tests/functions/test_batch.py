@@ -123,3 +123,29 @@ def test_each_item_of_a_batch_has_its_own_mode(world: World, api: Api) -> None:
     assert modes == {
         ("shop", "a"): "test", ("shop", "b"): "live", ("shop", "c"): "live", ("tests", "a"): "test", ("tests", "b"): "test",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        ({"intents": []}, "`/intents` must not be empty."),
+        ({"intents": [{}] * 501}, "`/intents` must have at most 500 entries."),
+        ({"intents": {}}, "`/intents` must be a list."),
+        ({}, "`/intents` is required."),
+        ({"items": []}, "`/items` is not a known field; did you mean `intents`? There is one more."),
+        ({"intents": [{}], "dry_run": True}, "`/dry_run` is not a known field; there are intents."),
+        ([], "The body must be an object."),
+    ],
+)
+def test_each_way_to_write_no_batch_is_told_by_its_own_words(world: World, api: Api, body: Any, detail: str) -> None:
+    assert assert_problem(api.post("/v1/intents/batch", body), 422, "invalid-request")["detail"] == detail
+
+
+def test_in_a_batch_what_is_wrong_with_a_key_is_pointed_at_in_the_item(world: World, api: Api) -> None:
+    world.add_user()
+    items = [intent(), _item("a"), _item("a", type="another")]
+
+    problems = [one.get("problem") for one in api.post("/v1/intents/batch", {"intents": items}).json["results"]]
+
+    assert problems[0]["errors"] == [{"pointer": "/idempotency_key", "message": "is required"}]
+    assert problems[2]["errors"][0]["pointer"] == "/idempotency_key"

@@ -182,8 +182,8 @@ def test_another_tenants_addresses_are_free(world: World, api: Api) -> None:
             "must be an IANA time zone, such as Europe/Lisbon",
         ),
         ({"id": "x", "attributes": []}, "/audience/user_ids/0/attributes", "must be an object"),
-        (7, "/audience/user_ids/0", "must be a user's id, or a user with an id"),
-        (None, "/audience/user_ids/0", "must be a user's id, or a user with an id"),
+        (7, "/audience/user_ids/0", "must be a user's id as a text, or an object with an `id`"),
+        (None, "/audience/user_ids/0", "must be a user's id as a text, or an object with an `id`"),
         ("", "/audience/user_ids/0", "must not be empty"),
     ],
 )

@@ -77,6 +77,18 @@ def test_a_filter_that_means_nothing_is_422(api: Api, query: str) -> None:
     assert api.get("/v1/notifications", query=query).status == 422
 
 
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        ("2026-11-01T00:00:00", "`since` has no time zone"),
+        ("2026-11-01", "`since` must be a time in RFC 3339"),
+        ("2026-11-01T00:00:00+01:00", "`since` has a + that must be written as %2B"),
+    ],
+)
+def test_a_time_in_a_query_is_told_what_it_lacks(api: Api, since: str, told: str) -> None:
+    assert api.get("/v1/notifications", query=f"since={since}").json["detail"].startswith(told)
+
+
 def test_a_cursor_that_was_not_given_out_is_400(api: Api) -> None:
     answer = api.get("/v1/notifications", query="cursor=abc")
 

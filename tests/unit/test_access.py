@@ -142,3 +142,12 @@ def test_an_unknown_path_is_a_404(path: str) -> None:
 
     assert got.is_problem
     assert got.status == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/Intents", "/intents", "/v2/intents", "/api/v1/intents", "/v1/intent", "/V1/INTENTS", "/v1/itnents"]
+)
+def test_a_path_that_is_nearly_one_is_told_which(path: str) -> None:
+    got = ask(door([], otherwise=about.otherwise), an_event("POST /", rawPath=path, routeKey="$default"))
+
+    assert (got.status, got.body["detail"]) == (404, "There is no such resource; did you mean /v1/intents?")

@@ -8,8 +8,10 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from tocsin.api.about import every_endpoint
+from tocsin.api.event_routing import RoutingBody
 from tocsin.foundation.field_errors import _WORDS, errors_of, first_of
-from tocsin.intake.intents import Intent
+from tocsin.intake.cloud_events import CloudEvent
+from tocsin.intake.intents import GivenUser, Intent, Thread
 
 BODIES = sorted({endpoint.body for endpoint in every_endpoint() if endpoint.body}, key=lambda model: model.__name__)
 LIBRARY = re.compile(
@@ -79,7 +81,7 @@ def test_the_first_cause_is_named_and_the_others_are_counted() -> None:
 
     assert first_of([one]) == "`/type` is required."
     assert first_of([{"pointer": "?statu", "message": "did you mean `status`?"}]) == "`?statu` did you mean `status`?"
-    assert first_of([two, one]) == "`/` must be an object. There is one more."
+    assert first_of([two, one]) == "The body must be an object. There is one more."
     assert first_of([one, two, one]) == "`/type` is required. There are 2 more."
 
 
@@ -117,7 +119,9 @@ def test_each_message_can_stand_alone(changes: dict[str, Any], pointer: str, mes
             "/audience/user_ids/0/mail",
             "; did you mean `email`?",
         ),
-        ({"zebra": 1}, "/zebra", ""),
+        ({"thread": {"id": "A-17", "kind": "order", "zebra": 1}}, "/thread/zebra", "; there are id, kind"),
+        ({"to": "alice"}, "/to", "; did you mean `audience`?"),
+        ({"subject": "Shipped"}, "/subject", "; did you mean `payload/title`?"),
     ],
 )
 def test_a_field_that_is_not_known_is_told_which_one_was_meant(changes: dict[str, Any], pointer: str, meant: str) -> None:
@@ -125,3 +129,51 @@ def test_a_field_that_is_not_known_is_told_which_one_was_meant(changes: dict[str
         Intent.model_validate({"type": "t", "audience": {"kind": "tenant"}, "payload": {}} | changes)
 
     assert errors_of(raised.value, Intent) == [{"pointer": pointer, "message": f"is not a known field{meant}"}]
+
+
+def _told(body: Any, model: type[BaseModel] = Intent) -> list[dict[str, str]]:
+    with pytest.raises(ValidationError) as raised:
+        model.model_validate(body)
+    return errors_of(raised.value, model)
+
+
+def test_a_misspelt_field_is_told_before_the_one_that_is_missing_for_it() -> None:
+    told = _told({"type": "t", "audience": {"kind": "users", "user_id": "alice"}, "payload": {}})
+
+    assert [one["pointer"] for one in told] == ["/audience/user_id", "/audience/user_ids"]
+
+
+def test_an_audience_without_a_kind_is_told_which_there_are() -> None:
+    (told,) = _told({"type": "t", "audience": {"user_ids": ["alice"]}, "payload": {}})
+
+    assert told == {"pointer": "/audience/kind", "message": "is required: one of address, scope, tenant, thread, users"}
+
+
+def test_a_body_that_is_encoded_twice_is_told_so() -> None:
+    assert _told('{"type": "t"}') == [{"pointer": "", "message": "must be an object, not a text: is it encoded twice?"}]
+
+
+def test_a_name_that_is_not_known_is_pointed_at_by_the_name_alone() -> None:
+    (told,) = _told({"rules": {"mentioned": ["email"]}}, RoutingBody)
+
+    assert told["pointer"] == "/rules/mentioned"
+
+
+def test_a_single_word_that_would_do_is_quoted_as_a_text() -> None:
+    event = {"specversion": 1.0, "id": "1", "source": "s", "type": "t"}
+
+    assert _told(event, CloudEvent) == [{"pointer": "/specversion", "message": 'must be "1.0"'}]
+
+
+@pytest.mark.parametrize("value", ["2026-12-01T09:00:00", "2026-12-01 09:00:00.5"])
+def test_a_time_without_a_zone_is_told_that_it_has_none(value: str) -> None:
+    (told,) = _told({"type": "t", "audience": {"kind": "tenant"}, "payload": {}, "send_at": value})
+
+    assert told["message"].startswith("has no time zone")
+
+
+def test_every_name_that_is_often_meant_is_none_of_the_fields_and_leads_to_one() -> None:
+    for model in (Intent, GivenUser, Thread):
+        for name, field in model.OFTEN_MEANT.items():
+            assert name not in model.model_fields, name
+            assert field.partition("/")[0] in model.model_fields, field

@@ -1,6 +1,7 @@
 """Bodies: of several things wrong, the first in the order size, type, syntax, meaning is told."""
 
 import base64
+import gzip
 from typing import Any
 
 import pytest
@@ -96,7 +97,30 @@ def test_anything_else_is_a_415(media_type: str) -> None:
 def test_a_misshapen_body_is_told_with_pointers() -> None:
     errors = sent(MISSHAPEN).body["errors"]
 
-    assert errors == [{"pointer": "/name", "message": "is required"}, {"pointer": "/nmae", "message": "is not a known field"}]
+    unknown = {"pointer": "/nmae", "message": "is not a known field; did you mean `name`?"}
+    assert errors == [unknown, {"pointer": "/name", "message": "is required"}]
+
+
+@pytest.mark.parametrize("headers", [JSON, JSON | {"content-encoding": "gzip"}])
+def test_a_compressed_body_is_a_415_that_says_what_would_do(headers: dict[str, str]) -> None:
+    got = sent(base64.b64encode(gzip.compress(b'{"name": "a"}')).decode(), headers, isBase64Encoded=True)
+
+    assert (got.status, got.body["errors"][0]["pointer"]) == (415, "Content-Encoding")
+    assert got.headers["Accept-Encoding"] == "identity"
+
+
+def test_a_body_that_says_it_is_not_compressed_is_taken() -> None:
+    assert sent('{"name": "a"}', JSON | {"content-encoding": "identity"}).status == 200
+
+
+def test_no_body_at_all_is_told_before_its_type() -> None:
+    got = sent(None, {})
+
+    assert (got.status, got.body["detail"]) == (400, "There is no JSON: the body is empty.")
+
+
+def test_another_type_points_at_its_header() -> None:
+    assert sent("{}", {"content-type": "text/plain"}).body["errors"][0]["pointer"] == "Content-Type"
 
 
 @pytest.mark.parametrize(

@@ -104,9 +104,7 @@ def test_bytes_that_are_not_utf8_are_not_json(raw: bytes) -> None:
         strict_json.parse(raw)
 
 
-@pytest.mark.parametrize(
-    "raw", [b"", b" ", b"{", b"{'a': 1}", b"[1,]", b'"\x00"', b'"\n"', b"01", b"1 2", b"\xef\xbb\xbf{}", b"tru"]
-)
+@pytest.mark.parametrize("raw", [b"{", b"{'a': 1}", b"[1,]", b'"\x00"', b'"\n"', b"01", b"1 2", b"\xef\xbb\xbf{}", b"tru"])
 def test_text_that_is_not_json_says_where_it_went_wrong(raw: bytes) -> None:
     with pytest.raises(InvalidJson, match=r"line 1, column \d+|BOM"):
         strict_json.parse(raw)
@@ -116,3 +114,27 @@ def test_text_that_is_not_json_says_where_it_went_wrong(raw: bytes) -> None:
 def test_any_bytes_are_either_read_or_refused_by_name(raw: bytes) -> None:
     with suppress(InvalidJson, UnsafeJson):
         strict_json.canonical(strict_json.parse(raw))
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b"", "There is no JSON: the body is empty"),
+        (b" \r\n", "There is no JSON: the body is empty"),
+        (b"\xef\xbb\xbf{}", "It begins with a byte order mark (BOM); send UTF-8 without it"),
+        (b"{}{}", "Something follows after the JSON has ended, at line 1, column 3"),
+        (b"{'a': 1}", "A name in double quotes is expected at line 1, column 2"),
+        (b'{"a" 1}', "A colon is expected at line 1, column 6"),
+        (b"a=1", "A value is expected at line 1, column 1"),
+        (b'["a', "A text is not closed that begins at line 1, column 2"),
+        (b'["a\nb"]', "A line break or another control character stands unescaped in a text at line 1, column 4"),
+        (rb'["\d"]', "A backslash begins no escape of JSON at line 1, column 3"),
+        (b"[1 2]", "A comma, or the end of the list or object, is expected at line 1, column 4"),
+        (b'["\xfc"]', "It is not UTF-8 at byte 2"),
+    ],
+)
+def test_what_is_no_json_is_told_where_and_in_our_words(raw: bytes, told: str) -> None:
+    with pytest.raises(InvalidJson) as raised:
+        strict_json.parse(raw)
+
+    assert str(raised.value) == told

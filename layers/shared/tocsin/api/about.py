@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,20 @@ def otherwise(request: Request) -> Response:
         )
     if request.path.endswith("/") and methods_at(request.path.rstrip("/")):
         raise problems.not_found("resource; leave out the slash at the end of the path")
+    if meant := _meant(request.path[:200]):
+        raise problems.not_found(f"resource; did you mean {meant}?")
     raise problems.not_found("resource; GET /v1/openapi.json lists what there is")
+
+
+def _meant(path: str) -> str | None:
+    """A path of the API that this one is nearly: in another case, without its version, or misspelt."""
+    plain = "/" + re.sub(r"^/?(api/)?(v\d+/)?", "", path.lower().strip("/"))
+    version = f"/v1{plain}"
+    for place in _places():
+        if place.path in (plain, version) and place.path != path:
+            return place.path
+    near = get_close_matches(version, [place.path for place in _places()], n=1, cutoff=0.8)
+    return near[0] if near else None
 
 
 def methods_at(path: str) -> set[str]:
@@ -141,6 +155,7 @@ def every_endpoint() -> list[Endpoint]:
 class _Place:
     """A path of the API with all its methods. `variables` says which of its segments are not spelt out, from left to right."""
 
+    path: str
     pattern: re.Pattern[str]
     variables: list[bool]
     methods: set[str]
@@ -156,6 +171,7 @@ def _places() -> list[_Place]:
         by_path[endpoint.route.split(" ", 1)[1]].add("HEAD")  # this door takes what no route does, HEAD with it
     return [
         _Place(
+            path,
             re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))),
             [segment.startswith("{") for segment in path.split("/")],
             methods,

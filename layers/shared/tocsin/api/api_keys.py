@@ -1,7 +1,7 @@
 """API keys: made and shown once, rotated with an overlap, revoked."""
 
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -39,6 +39,8 @@ class RotateBody(Closed):
 
 def post_key(call: Call) -> Response:
     body: KeyBody = call.request.parsed(KeyBody)
+    if body.expires_at and body.expires_at <= datetime.now(UTC):
+        raise problems.invalid_field("/expires_at", "has passed: such a key would open nothing")
     rights = Rights(**body.model_dump(exclude={"user_id"}))
     try:
         issued = issue_key.issue(call.conn, call.actor, rights, owner=body.user_id)

@@ -20,7 +20,11 @@ _LIMIT = "events"
 def post_events(call: Call) -> Response:
     if call.request.media_type == BATCHED:
         return _post_batch(call)
-    told = read_event(_single(call), uuid7(), depth_of(call))
+    value, depth = _single(call), depth_of(call)
+    try:
+        told = read_event(value, uuid7(), depth)
+    except Problem as problem:
+        raise problem if call.request.media_type == STRUCTURED else _told_at_headers(problem) from None
     (recorded,), allowance = _record(call, [told])
     return Response(202, _receipt(told, recorded), rate_limits.headers_of(allowance, _LIMIT))
 
@@ -52,25 +56,28 @@ def _single(call: Call) -> Any:
     """One event: whole as JSON, or its attributes in headers and its data as the body."""
     request = call.request
     if request.media_type == STRUCTURED:
-        return request.json(STRUCTURED)
+        value = request.json(STRUCTURED)
+        if isinstance(value, list):
+            raise problems.invalid_field("", f"must be an object; a list of events is `{BATCHED}`")
+        return value
     if cloud_events.is_binary(request.headers):
         data = _data(request)
         try:
             return cloud_events.from_headers(request.headers, data)
         except ValueError as error:
             raise problems.invalid(str(error)) from None
-    raise Problem(
-        415,
-        "unsupported-media-type",
-        "The body is not a CloudEvent",
-        f"Send `{STRUCTURED}`, `{BATCHED}`, or JSON data with the attributes in `ce-` headers.",
-    )
+    wanted = f"must be `{STRUCTURED}` or `{BATCHED}`; or send JSON data with the attributes in `ce-` headers"
+    raise problems.media_type("The body is not a CloudEvent", wanted)
 
 
 def _data(request: Request) -> Any:
     """The body in binary mode: JSON also if nothing says so, and there may be none."""
     is_said = request.media_type and not request.media_type.endswith("+json")
     return request.json("application/json" if is_said else request.media_type) if request.body else None
+
+
+def _told_at_headers(problem: Problem) -> Problem:
+    return problems.invalid_fields([one | {"pointer": cloud_events.at_its_header(one["pointer"])} for one in problem.errors])
 
 
 def read_event(value: Any, notification_id: UUID, depth: int) -> Told:

@@ -11,6 +11,7 @@ from pydantic import Field
 from tocsin.access.authenticate import Principal
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation import strict_json
+from tocsin.foundation.field_errors import first_of
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
@@ -59,6 +60,10 @@ class Batch(Closed):
     intents: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+class _AnyItems(Closed):
+    intents: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
+
+
 def post_intent(call: Call) -> Response:
     if prefer.wait_of(call.request.headers) is not None:
         return Response(307, {"location": WAIT_PATH}, {"Location": WAIT_PATH})
@@ -73,10 +78,7 @@ def post_intent(call: Call) -> Response:
 
 
 def post_batch(call: Call) -> Response:
-    value = call.request.json()
-    items = value.get("intents") if isinstance(value, dict) else None
-    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
-        raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
+    items = call.request.parsed(_AnyItems).intents
     depth = depth_of(call)
     read = [_read_item(item, depth, call.principal) for item in items]
     readable = [one for one in read if isinstance(one, Asked)]
@@ -113,7 +115,7 @@ def idempotency_key(header: str | None) -> str:
             400,
             "idempotency-key-required",
             "The Idempotency-Key header is missing",
-            "Send a key that is unique to this intent, so that a retry cannot send it twice.",
+            "Send a header `Idempotency-Key` that is unique to this intent, so that a retry cannot send it twice.",
             [{"pointer": "Idempotency-Key", "message": "is required"}],
         )
     text = header.strip()
@@ -127,7 +129,7 @@ def idempotency_key(header: str | None) -> str:
             "idempotency-key-invalid",
             "The Idempotency-Key header is not valid",
             "It must be one value of 1 to 255 printable ASCII characters (with a comma in it: in double quotes).",
-            [{"pointer": "Idempotency-Key", "message": "must be 1 to 255 printable ASCII characters"}],
+            [{"pointer": "Idempotency-Key", "message": "must be one value of 1 to 255 printable ASCII characters"}],
         )
     return key
 
@@ -147,10 +149,11 @@ def asked(key: str, value: Any, depth: int, principal: Principal, *, mode: str |
 def _read_item(item: Any, depth: int, principal: Principal) -> Asked | Problem:
     try:
         if not isinstance(item, dict):
-            raise problems.invalid_field("", "must be an object")
+            raise problems.invalid("An intent must be an object.", [{"pointer": "", "message": "must be an object"}])
         key = item.get("idempotency_key")
         if not isinstance(key, str) or not KEY.fullmatch(key):
-            raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
+            wrong = "is required" if key is None else "must be 1 to 255 printable ASCII characters"
+            raise problems.invalid_field("/idempotency_key", wrong)
         return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth, principal)
     except Problem as problem:
         return problem
@@ -189,7 +192,7 @@ def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sende
         raise problems.invalid_field("/intents", message) from None
 
 
-def refusal(end: Refusal) -> Problem:
+def refusal(end: Refusal, *, key_at: str = "Idempotency-Key") -> Problem:
     match end:
         case KeyReused():
             return Problem(
@@ -197,20 +200,19 @@ def refusal(end: Refusal) -> Problem:
                 "idempotency-key-reused",
                 "The idempotency key belongs to another request",
                 "Use a new key for a new intent; repeat an intent unchanged.",
+                [{"pointer": key_at, "message": "was used before, for another intent"}],
             )
         case UnknownTemplate(name):
             return Problem(
                 422,
                 "unknown-template",
                 "The template is not known",
-                f"There is no active template `{name[:100]}` for these channels.",
-                [{"pointer": "/template", "message": "is not known"}],
+                f"There is no active template `{name[:100]}` that has words for one of the channels.",
+                [{"pointer": "/template", "message": "is not known, or has no words for these channels"}],
             )
         case MissingVariables(names):
             errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in names[:20]]
-            return Problem(
-                422, "missing-variables", "The payload lacks variables", "The template declares them required.", errors
-            )
+            return Problem(422, "missing-variables", "The payload lacks variables", first_of(errors), errors)
         case NothingToSay():
             return Problem(
                 422,
@@ -263,7 +265,7 @@ def _warning(one: Unreachable) -> dict[str, str]:
 
 def _result(key: str, end: IntakeEnd, request_id: str) -> dict[str, Any]:
     if not isinstance(end, Admitted):
-        return _refused(key, refusal(end), request_id)
+        return _refused(key, refusal(end, key_at="/idempotency_key"), request_id)
     replayed = {"replayed": True} if end.is_replay else {}
     return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed | warnings(end)
 

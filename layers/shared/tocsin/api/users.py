@@ -45,6 +45,10 @@ class UserBatch(Closed):
     users: Annotated[list[UserItem], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+class _AnyItems(Closed):
+    users: Annotated[list[Any], Field(min_length=1, max_length=MAX_BATCH)]
+
+
 class EraseBody(Closed):
     """`dry_run`: say what would be erased, and erase nothing."""
 
@@ -82,10 +86,7 @@ def patch_user(call: Call) -> Response:
 
 def post_user_batch(call: Call) -> Response:
     """Up to 500 whole users in one transaction; one that cannot be written does not spoil the others."""
-    value = call.request.json()
-    items = value.get("users") if isinstance(value, dict) else None
-    if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
-        raise problems.invalid_field("/users", f"must be a list of 1 to {MAX_BATCH} users, and the only field")
+    items = call.request.parsed(_AnyItems).users
     read: list[UserItem | Problem] = []
     profiles: dict[str, Profile] = {}
     for item in items:
@@ -120,7 +121,8 @@ def _result(item: Any, one: "UserItem | Problem", ends: dict[str, bool | Already
 
 def taken_by_another(taken: AlreadyTaken) -> Problem:
     detail = f"Another user of this tenant has this {taken.field}."
-    return Problem(409, "already-taken", f"The {taken.field} is taken", detail)
+    errors = [{"pointer": f"/{taken.field}", "message": "is another user's"}]
+    return Problem(409, "already-taken", f"The {taken.field} is taken", detail, errors)
 
 
 def get_user(call: Call) -> Response:

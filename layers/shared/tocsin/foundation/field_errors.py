@@ -20,18 +20,37 @@ class FieldError(ValueError):
 
 
 def errors_of(error: ValidationError, model: type[BaseModel] | None = None) -> list[dict[str, str]]:
-    """The first twenty. With the body's model, a field that is not known is told which one was perhaps meant."""
-    return [_told(item, model) for item in error.errors(include_url=False)[:MOST]]
+    """The first twenty. With the body's model, a field that is not known is told which one was perhaps meant.
+
+    Unknown fields come first: they are mostly why another one is missing."""
+    found = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
+    return [_told(item, model) for item in found[:MOST]]
 
 
 def _told(item: Any, model: type[BaseModel] | None) -> dict[str, str]:
     parts = _parts(item)
-    near: list[str] = []
+    more = ""
     if model and item["type"] == "extra_forbidden":
-        near = get_close_matches(str(parts[-1])[:100], _names_at(model, parts[:-1]), n=1)
-    meant = f"; did you mean `{near[0]}`?" if near else ""
+        more = _meant(str(parts[-1])[:100], _models_at(model, parts[:-1]))
+    elif model and item["type"] == "union_tag_not_found":
+        more = _one_of(_models_at(model, parts[:-1]), str(parts[-1]))
+    elif not parts and isinstance(item["input"], str):
+        more = ", not a text: is it encoded twice?"
     pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-    return {"pointer": pointer, "message": _message(item) + meant}
+    return {"pointer": pointer, "message": _message(item) + more}
+
+
+def _meant(name: str, models: set[type[BaseModel]]) -> str:
+    """Which field was perhaps meant: one that others call so, or that is spelt nearly so; else all there are."""
+    known = sorted({field for one in models for field in one.model_fields})
+    elsewhere = [one.OFTEN_MEANT[name] for one in models if name in getattr(one, "OFTEN_MEANT", ())]
+    near = elsewhere or get_close_matches(name, known, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}" if known else ""
+
+
+def _one_of(models: set[type[BaseModel]], tag: str) -> str:
+    options = [str(get_args(one.model_fields[tag].annotation)[0]) for one in models if tag in one.model_fields]
+    return f": one of {', '.join(sorted(options))}" if len(options) > 1 else ""
 
 
 def first_of(errors: list[dict[str, str]]) -> str:
@@ -39,7 +58,8 @@ def first_of(errors: list[dict[str, str]]) -> str:
     first, more = errors[0], len(errors) - 1
     rest = f" There {'is one' if more == 1 else f'are {more}'} more." if more else ""
     end = "" if first["message"].endswith("?") else "."
-    return f"`{first['pointer'] or '/'}` {first['message']}{end}{rest}"
+    place = f"`{first['pointer']}`" if first["pointer"] else "The body"
+    return f"{place} {first['message']}{end}{rest}"
 
 
 def _parts(item: Any) -> list[int | str]:
@@ -48,6 +68,8 @@ def _parts(item: Any) -> list[int | str]:
     if len(parts) > 1 and parts[0] == "audience" and parts[1] in _TAGS:
         del parts[1]
     parts = [part for n, part in enumerate(parts) if not (part in ONE_OF and n and isinstance(parts[n - 1], int))]
+    if parts and parts[-1] == "[key]":  # how pydantic says that it means the name, not what stands under it
+        del parts[-1]
     if item["type"].startswith("union_tag"):
         parts.append(item["ctx"]["discriminator"].strip("'"))
     cause = item.get("ctx", {}).get("error")
@@ -56,14 +78,14 @@ def _parts(item: Any) -> list[int | str]:
     return parts
 
 
-def _names_at(model: type[BaseModel], path: list[int | str]) -> set[str]:
-    """Which fields could stand there."""
+def _models_at(model: type[BaseModel], path: list[int | str]) -> set[type[BaseModel]]:
+    """Which shapes could stand there."""
     models = {model}
     for part in path:
         if isinstance(part, str):
             fields = [one.model_fields[part] for one in models if part in one.model_fields]
             models = {found for field in fields for found in _models_in(field.annotation)}
-    return {name for one in models for name in one.model_fields}
+    return models
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
@@ -81,7 +103,9 @@ def _message(item: Any) -> str:
 def _chosen(expected: str) -> str:
     """'a', 'b' or 'c', as pydantic lists them."""
     options = [each.strip(" '") for each in expected.replace("' or '", "', '").split("', '")]
-    return f"must be {options[0]}" if len(options) == 1 else f"must be one of {', '.join(options)}"
+    if len(options) == 1:
+        return f'must be "{options[0]}"' if expected.startswith("'") else f"must be {expected}"
+    return f"must be one of {', '.join(options)}"
 
 
 def _at_least(least: int, of: str) -> str:
@@ -95,7 +119,7 @@ _WORDS: dict[str, str | Callable[[dict[str, Any]], str]] = {
     "literal_error": lambda ctx: _chosen(ctx["expected"]),
     "union_tag_invalid": lambda ctx: _chosen(ctx["expected_tags"]),
     "union_tag_not_found": "is required",
-    "recipient": "must be a user's id, or a user with an id",
+    "recipient": "must be a user's id as a text, or an object with an `id`",
     "string_type": "must be text",
     "string_unicode": "must be text in UTF-8",
     "string_too_short": lambda ctx: _at_least(ctx["min_length"], "characters"),

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from pydantic import (
@@ -22,13 +22,17 @@ from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.text import is_storable
 
 MAX_BODY = 256 * 1024
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_LOCAL = r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?"
+_RFC3339 = re.compile(_LOCAL + r"([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_WITHOUT_ZONE = re.compile(_LOCAL, re.ASCII)
+NO_MOMENT = "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z"
+NO_ZONE = "has no time zone: end it with Z or an offset such as +01:00"
 
 
 def _moment(value: object) -> datetime:
-    wrong = "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z"
+    wrong = NO_MOMENT
     if not isinstance(value, str) or not _RFC3339.fullmatch(value):
-        raise ValueError(wrong)
+        raise ValueError(NO_ZONE if isinstance(value, str) and _WITHOUT_ZONE.fullmatch(value) else wrong)
     try:
         return datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value).upper().replace(" ", "T")).astimezone(UTC)
     except (ValueError, OverflowError):  # the 31st of February, or a moment outside the calendar
@@ -84,3 +88,5 @@ LANGUAGE = r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
 
 class Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    OFTEN_MEANT: ClassVar[dict[str, str]] = {}  # what else people call a field, and where it is here

@@ -16,7 +16,25 @@ class UnsafeJson(ValueError):
     """JSON that two readers could understand differently. The caller answers 422 or keeps it as malformed."""
 
 
+# What the standard library says of bad JSON, in our words: it knows single quotes and Python's own names, senders need not.
+_WORDS = (
+    ("Extra data", "Something follows after the JSON has ended,"),
+    ("Expecting property name", "A name in double quotes is expected"),
+    ("Illegal trailing comma", "A comma has nothing after it"),
+    ("Expecting ':'", "A colon is expected"),
+    ("Expecting ','", "A comma, or the end of the list or object, is expected"),
+    ("Unterminated string", "A text is not closed that begins"),
+    ("Invalid control character", "A line break or another control character stands unescaped in a text"),
+    ("Invalid \\", "A backslash begins no escape of JSON"),
+    ("Expecting value", "A value is expected"),
+)
+
+
 def parse(raw: bytes) -> Any:
+    if not raw.strip():
+        raise InvalidJson("There is no JSON: the body is empty")
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raise InvalidJson("It begins with a byte order mark (BOM); send UTF-8 without it")
     try:
         text = raw.decode("utf-8")
         value = json.loads(
@@ -27,11 +45,12 @@ def parse(raw: bytes) -> Any:
             parse_constant=_refuse_constant,
         )
     except UnicodeDecodeError as error:
-        raise InvalidJson(f"not UTF-8 at byte {error.start}") from None
+        raise InvalidJson(f"It is not UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise InvalidJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+        words = next((ours for theirs, ours in _WORDS if error.msg.startswith(theirs)), "It is not JSON")
+        raise InvalidJson(f"{words} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise UnsafeJson(f"nested deeper than {MAX_DEPTH} levels") from None
+        raise UnsafeJson(f"it is nested deeper than {MAX_DEPTH} levels") from None
     # Only an escape can smuggle in a lone surrogate or a NUL: raw ones are not valid UTF-8 or not valid JSON.
     _check(value, MAX_DEPTH, escaped="\\u" in text)
     return value
@@ -78,7 +97,7 @@ def _check(value: Any, depth: int, *, escaped: bool) -> None:
             _check_text(value)
     elif isinstance(value, dict | list):
         if depth == 0:
-            raise UnsafeJson(f"nested deeper than {MAX_DEPTH} levels")
+            raise UnsafeJson(f"it is nested deeper than {MAX_DEPTH} levels")
         if isinstance(value, dict):
             if escaped:
                 for key in value:

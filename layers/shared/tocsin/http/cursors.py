@@ -44,7 +44,8 @@ def decode_name(cursor: str, known: re.Pattern[str]) -> str:
 
 
 def invalid() -> Problem:
-    return Problem(400, "invalid-cursor", "The cursor is not valid", "Use `next_cursor` of the page before, unchanged.")
+    errors = [{"pointer": "?cursor", "message": "is not one of this list"}]
+    return Problem(400, "invalid-cursor", "The cursor is not valid", "Use `next_cursor` of the page before, unchanged.", errors)
 
 
 def _read(cursor: str) -> str:

@@ -31,6 +31,7 @@ from tocsin.store import users
 
 LambdaEvent = dict[str, Any]
 ANY_KEY = "any key"  # the scope of what every valid key opens, whatever its own scopes are
+_GZIP = b"\x1f\x8b"  # how such a body begins; no JSON does
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 log = Logger()
@@ -62,19 +63,25 @@ class Request:
         told = [part.strip().lower() for part in self.headers.get("content-type", "").split(";")[1:]]
         return ",".join(part.removeprefix("charset=").strip('"') for part in told if part.startswith("charset="))
 
+    @property
+    def _is_compressed(self) -> bool:
+        return self.headers.get("content-encoding", "identity").strip().lower() != "identity" or self.body.startswith(_GZIP)
+
     def json(self, *media_types: str) -> Any:
         """The body, strictly read. Size first, then type, then syntax, so that the first thing wrong is what is told."""
         if len(self.body) > fields.MAX_BODY:
             raise Problem(413, "too-large", "The body is too large", f"A body may have at most {fields.MAX_BODY} bytes.")
-        if self.media_type not in (media_types or ("application/json",)) or self._charset not in ("", "utf-8"):
-            wanted = " or ".join(f"`{one}`" for one in media_types or ("application/json",))
-            raise Problem(415, "unsupported-media-type", "The body is not JSON", f"Its Content-Type must be {wanted}, in UTF-8.")
+        if self._is_compressed:
+            raise problems.compressed()
+        known = media_types or ("application/json",)
+        if self.body and (self.media_type not in known or self._charset not in ("", "utf-8")):
+            raise problems.media_type("The body is not JSON", f"must be {' or '.join(f'`{one}`' for one in known)}, in UTF-8")
         try:
             return strict_json.parse(self.body)
         except strict_json.InvalidJson as error:
             raise Problem(400, "invalid-json", "The body is not valid JSON", f"{error}.") from None
         except strict_json.UnsafeJson as error:
-            raise problems.invalid(f"The JSON is ambiguous: {error}.") from None
+            raise problems.invalid(f"The JSON is refused: {error}.", [{"pointer": "", "message": str(error)}]) from None
 
     def parsed(self, model: type[BaseModel]) -> Any:
         return parse(model, self.json())
@@ -259,14 +266,14 @@ def _read(endpoint: Endpoint, request: Request) -> Request:
 def _visit(endpoint: Endpoint, request: Request, person: Person | None) -> Response:
     """A browser with a user token, which said who is there without asking the database."""
     if person is None:
-        raise problems.unauthorized()
+        raise problems.token_refused()
     actor = Actor.person(person.tenant_id, person.user_id, request.source_ip, request.headers.get("user-agent", ""))
     read, calls = _read(endpoint, request), limits.calls_of_user()
 
     def work(conn: Connection[Any]) -> Response:
         match standing.of(conn, person):
             case Standing.UNKNOWN:
-                raise problems.unauthorized()
+                raise problems.token_refused()
             case Standing.SUSPENDED:
                 raise problems.tenant_suspended()
         if not limits.admits_call(conn, person.tenant_id, limits.subject_of_user(person.user_id), calls):
@@ -276,7 +283,7 @@ def _visit(endpoint: Endpoint, request: Request, person: Person | None) -> Respo
     try:
         return database.run(work)
     except errors.ForeignKeyViolation:
-        raise problems.unauthorized() from None  # the user was erased since
+        raise problems.token_refused() from None  # the user was erased since
 
 
 def _named_person(conn: Connection[Any], request: Request, principal: Principal) -> UUID:

@@ -1,11 +1,14 @@
 """The filters of a list, read from the query, and how its documentation names them."""
 
+import re
 from datetime import datetime
 from typing import Any
 
+from tocsin.foundation.fields import NO_MOMENT, NO_ZONE
 from tocsin.http import problems
 from tocsin.http.door import Request
 
+_LOST_PLUS = re.compile(r"\d \d\d:\d\d$")  # in a query a + is a space
 SINCE_UNTIL: list[dict[str, Any]] = [
     {"name": name, "in": "query", "schema": {"type": "string", "format": "date-time"}} for name in ("since", "until")
 ]
@@ -30,9 +33,10 @@ def moment_of(request: Request, name: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise problems.invalid_parameter(name, "must be a time in RFC 3339, such as 2026-11-15T10:00:00Z")
+        is_plus_lost = _LOST_PLUS.search(value) is not None
+        raise problems.invalid_parameter(name, "has a + that must be written as %2B" if is_plus_lost else NO_MOMENT) from None
+    if moment.tzinfo is None:
+        raise problems.invalid_parameter(name, NO_ZONE if "T" in value else NO_MOMENT)
     return moment
 
 

@@ -23,8 +23,9 @@ AREAS: dict[str, list[Kind]] = {
         Kind(
             "invalid-json",
             400,
-            "The body is not JSON, or not JSON that can be read in one way only.",
-            "`detail` says where it stops being JSON. Check the quotes of your shell, and that the body is UTF-8.",
+            "The body is empty, or is not JSON.",
+            "`detail` says where it stops being JSON. Check the quotes of your shell, and that the body is UTF-8 without a byte "
+            "order mark. JSON that two readers could understand differently (a name twice, NaN) is `invalid-request`.",
         ),
         Kind("invalid-body", 400, "The body arrived encoded, and cannot be decoded.", "Send the body as it is, without Base64."),
         Kind(
@@ -36,8 +37,9 @@ AREAS: dict[str, list[Kind]] = {
         Kind(
             "unsupported-media-type",
             415,
-            "The `Content-Type` is not the one this call takes.",
-            "Send the one that `detail` names: mostly `application/json`; events are `application/cloudevents+json`.",
+            "The `Content-Type` is not the one this call takes, or the body is compressed.",
+            "Send the type that `detail` names: mostly `application/json`; events are `application/cloudevents+json`. "
+            "`curl -d` says `application/x-www-form-urlencoded` unless told otherwise. Send no `Content-Encoding`.",
         ),
         Kind(
             "invalid-cursor",
@@ -49,7 +51,8 @@ AREAS: dict[str, list[Kind]] = {
             "not-found",
             404,
             "There is no such thing, or it belongs to another tenant, or the path is not one of the API.",
-            "Check the id and the tenant of the key. `GET /v1/openapi.json` lists every path; none of them ends in a slash.",
+            "Check the id and the tenant of the key. `GET /v1/openapi.json` lists every path; all are in lower "
+            "case, and none ends in a slash.",
         ),
         Kind(
             "method-not-allowed",
@@ -67,7 +70,7 @@ AREAS: dict[str, list[Kind]] = {
             "invalid-person",
             422,
             "The header `Tocsin-Person` is not a name.",
-            "Send up to 200 characters, percent-encoded where they are not ASCII, or leave it out.",
+            "Send up to 100 characters, percent-encoded where they are not ASCII, or leave it out.",
         ),
     ],
     "Keys and limits": [

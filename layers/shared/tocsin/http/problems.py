@@ -42,6 +42,17 @@ def unauthorized() -> Problem:
     )
 
 
+def token_refused() -> Problem:
+    """Likewise one answer for a user token that is forged, expired, or of a user who is gone."""
+    return Problem(
+        401,
+        "unauthorized",
+        "The user token is not valid",
+        "It has expired, or was never good here: have your server make a new one with `POST /v1/users/{id}/tokens`.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
 def user_token() -> Problem:
     """Whatever the token is worth: that it is none of our keys can be seen from outside."""
     return Problem(
@@ -67,7 +78,7 @@ def tenant_suspended() -> Problem:
 
 
 def not_found(what: str) -> Problem:
-    return Problem(404, "not-found", "Not found", f"There is no such {what}.")
+    return Problem(404, "not-found", "Not found", f"There is no such {what}{'' if what.endswith('?') else '.'}")
 
 
 def invalid(detail: str, errors: list[dict[str, str]] | None = None) -> Problem:
@@ -93,6 +104,23 @@ def invalid_path(name: str, message: str) -> Problem:
 
 def invalid_header(name: str, message: str) -> Problem:
     return invalid(f"`{name}` {message}.", [{"pointer": name, "message": message}])
+
+
+def media_type(title: str, message: str) -> Problem:
+    errors = [{"pointer": "Content-Type", "message": message}]
+    return Problem(415, "unsupported-media-type", title, f"Its Content-Type {message}.", errors)
+
+
+def compressed() -> Problem:
+    """RFC 9110 has the header say which encodings would do: none."""
+    return Problem(
+        415,
+        "unsupported-media-type",
+        "The body is compressed",
+        "Send it as it is, without `Content-Encoding`.",
+        [{"pointer": "Content-Encoding", "message": "must be left out"}],
+        {"Accept-Encoding": "identity"},
+    )
 
 
 def unavailable(detail: str, *, retry_after: int = 2) -> Problem:

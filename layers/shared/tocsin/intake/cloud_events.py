@@ -16,6 +16,7 @@ BATCHED = "application/cloudevents-batch+json"
 MAX_DATA = 64 * 1024
 MAX_NAMED = 1_000
 MAX_BATCH = 500
+REQUIRED = ("specversion", "id", "source", "type")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # what the specification keeps out of every attribute
 _JSON = re.compile(r"application/([a-z0-9.+-]+\+)?json\s*(;.*)?", re.I)
@@ -31,6 +32,11 @@ def _is_json(media_type: str) -> str:
     if not _JSON.fullmatch(media_type):
         raise ValueError("must be JSON: the data is read, not only passed on")
     return media_type
+
+
+def _no_bytes(data: object) -> None:
+    if data is not None:
+        raise ValueError("is not taken: send the data as JSON in `data`")
 
 
 EventAttribute = Annotated[ExternalId, AfterValidator(_plain)]
@@ -66,7 +72,7 @@ class CloudEvent(BaseModel):
     time: Moment | None = None
     datacontenttype: Annotated[str, AfterValidator(_is_json)] | None = None
     data: Annotated[Data, BeforeValidator(lambda data: {} if data is None else data)] = Data()
-    data_base64: None = None
+    data_base64: Annotated[None, BeforeValidator(_no_bytes)] = None
 
     @property
     def occurred_at(self) -> datetime | None:
@@ -74,7 +80,15 @@ class CloudEvent(BaseModel):
 
 
 def is_binary(headers: dict[str, str]) -> bool:
-    return "ce-specversion" in headers
+    """Whether it is meant so, even if some of its attributes are missing: then that is what is wrong."""
+    return any(f"ce-{name}" in headers for name in REQUIRED)
+
+
+def at_its_header(pointer: str) -> str:
+    """Where an event in binary mode has what the structured form has here."""
+    if pointer == "/data" or pointer.startswith("/data/"):
+        return pointer.removeprefix("/data")
+    return "Content-Type" if pointer == "/datacontenttype" else f"ce-{pointer.removeprefix('/')}"
 
 
 def from_headers(headers: dict[str, str], data: Any) -> dict[str, Any]:

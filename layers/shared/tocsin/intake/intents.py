@@ -1,7 +1,7 @@
 """The intent as producers send it: a closed shape, so that a misspelt field is an error and not a silence. Pure."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -42,6 +42,8 @@ _NEEDS = {
 
 class GivenUser(UserFields):
     """A user with the id and what else is known: made, or merged into what was known, when the intent is accepted."""
+
+    OFTEN_MEANT: ClassVar[dict[str, str]] = {**UserFields.OFTEN_MEANT, "user_id": "id"}
 
     id: ExternalId
     attributes: Attributes | None = None  # type: ignore[assignment]  # null clears them
@@ -112,6 +114,8 @@ class TenantAudience(Closed):
 
 
 class Thread(Closed):
+    OFTEN_MEANT: ClassVar[dict[str, str]] = {"type": "kind"}
+
     kind: Annotated[str, Field(min_length=1, max_length=64)]
     id: ExternalId
 
@@ -144,6 +148,15 @@ class Payload(TypedDict, total=False):
 
 
 class Intent(Closed):
+    OFTEN_MEANT: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(("to", "recipient", "recipients", "user", "users", "user_id", "user_ids"), "audience"),
+        **{"title": "payload/title", "subject": "payload/title", "message": "payload/message", "url": "payload/url"},
+        **dict.fromkeys(("body", "text"), "payload/message"),
+        **dict.fromkeys(("data", "variables", "params", "content"), "payload"),
+        **{"event": "type", "kind": "type", "name": "type", "workflow": "type", "workflowId": "type"},
+        **{"channel": "channels", "template_id": "template", "test": "mode", "at": "send_at", "scheduled_at": "send_at"},
+    }
+
     type: Name
     audience: Annotated[
         UsersAudience | AddressAudience | TenantAudience | ThreadAudience | ScopeAudience, Field(discriminator="kind")
