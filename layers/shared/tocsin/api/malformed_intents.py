@@ -1,9 +1,12 @@
 """Malformed intents: what came by queue or event bus and could not be accepted. Repaired and accepted, or put aside."""
 
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from tocsin.api import events, intents
 from tocsin.api.system_events import ResolveBody
@@ -11,6 +14,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.http import filters, paging, problems
+from tocsin.http.answers import Page, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import accept_malformed, admission
@@ -20,7 +24,7 @@ from tocsin.intake.accept_malformed import Resolved
 from tocsin.intake.accept_messages import ENVELOPE
 from tocsin.intake.intents import KEY, Intent
 from tocsin.store import malformed_intents
-from tocsin.store.malformed_intents import MalformedFilters, MalformedIntent
+from tocsin.store.malformed_intents import MalformedFilters
 
 _LONGEST_ID = 255
 
@@ -29,6 +33,29 @@ class RepairedIntent(Intent):
     """The intent as it should have been. Without a key of its own it has the message's. (A repaired event is a CloudEvent.)"""
 
     idempotency_key: str | None = None
+
+
+class MalformedIntent(TypedDict):
+    """What came by queue or event bus and could not be accepted, without what came in."""
+
+    id: str
+    type: str
+    producer: str
+    idempotency_key: str
+    failure_code: str
+    failure_message: str
+    recorded_at: datetime
+    resolved_at: datetime | None
+    resolution: Annotated[str, one_of("accepted", "ignored")] | None
+    resolution_reason: str
+    notification_id: UUID | None
+    resolved_by: UUID | None
+
+
+class MalformedIntentDetail(MalformedIntent):
+    """What came by queue or event bus and could not be accepted, with what came in."""
+
+    raw_fields: dict[str, Any]
 
 
 def list_malformed_intents(call: Call) -> Response:
@@ -47,7 +74,8 @@ def list_malformed_intents(call: Call) -> Response:
 
 def get_malformed_intent(call: Call) -> Response:
     row = _found(call)
-    return Response(200, _shown(row) | {"raw_fields": row.raw_fields})
+    shown: MalformedIntentDetail = {**_shown(row), "raw_fields": row.raw_fields}
+    return Response(200, shown)
 
 
 def accept_malformed_intent(call: Call) -> Response:
@@ -97,7 +125,7 @@ def _resolved(done: Resolved, wanted: str) -> Response:
     return Response(200, _shown(done.row))
 
 
-def _asked(row: MalformedIntent, fields: Any, tenant_id: UUID) -> Asked | Told:
+def _asked(row: malformed_intents.MalformedIntent, fields: Any, tenant_id: UUID) -> Asked | Told:
     """What is to be taken in, strictly read; a Problem with pointers to what is still wrong."""
     if not isinstance(fields, dict):
         raise problems.invalid("An intent must be an object.")
@@ -118,7 +146,7 @@ def _asked(row: MalformedIntent, fields: Any, tenant_id: UUID) -> Asked | Told:
     return intents.asked(key, {name: part for name, part in fields.items() if name != "idempotency_key"}, 0, mode="live")
 
 
-def _found(call: Call) -> MalformedIntent:
+def _found(call: Call) -> malformed_intents.MalformedIntent:
     entry_id = call.request.path_parameters.get("id", "")
     row = accept_malformed.find(call.conn, call.tenant_id, entry_id) if len(entry_id) <= _LONGEST_ID else None
     if row is None:
@@ -132,13 +160,21 @@ def _read_id(text: str) -> str:
     return text
 
 
-def _shown(row: MalformedIntent) -> dict[str, Any]:
-    """Without what came in, which may be long: the detail has it."""
-    names = (
-        "producer", "idempotency_key", "failure_code", "failure_message", "recorded_at", "resolved_at", "resolution",
-        "resolution_reason", "notification_id", "resolved_by",
-    )  # fmt: skip
-    return {"id": row.stream_entry_id, "type": row.notification_type} | {name: getattr(row, name) for name in names}
+def _shown(row: malformed_intents.MalformedIntent) -> MalformedIntent:
+    return {
+        "id": row.stream_entry_id,
+        "type": row.notification_type,
+        "producer": row.producer,
+        "idempotency_key": row.idempotency_key,
+        "failure_code": row.failure_code,
+        "failure_message": row.failure_message,
+        "recorded_at": row.recorded_at,
+        "resolved_at": row.resolved_at,
+        "resolution": row.resolution,
+        "resolution_reason": row.resolution_reason,
+        "notification_id": row.notification_id,
+        "resolved_by": row.resolved_by,
+    }
 
 
 _FILTERS: list[dict[str, Any]] = [
@@ -155,6 +191,7 @@ ENDPOINTS = [
         list_malformed_intents,
         "List what came by queue and could not be accepted, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
+        answer=Page[MalformedIntent],
     ),
     Endpoint(
         "GET /v1/malformed-intents/{id}",
@@ -162,6 +199,7 @@ ENDPOINTS = [
         get_malformed_intent,
         "Show such a message, with what came in",
         answers=_UNKNOWN,
+        answer=MalformedIntentDetail,
     ),
     Endpoint(
         "POST /v1/malformed-intents/{id}/accept",
@@ -170,6 +208,7 @@ ENDPOINTS = [
         "Accept it after all, as it came or repaired; twice is once",
         body=RepairedIntent,
         body_is_optional=True,
+        answer=MalformedIntent,
         answers=_UNKNOWN
         | {
             403: "The key lacks the scope, or is a test key",
@@ -184,5 +223,6 @@ ENDPOINTS = [
         "Put it aside for good, with a reason",
         body=ResolveBody,
         answers=_UNKNOWN | {409: "It was accepted"},
+        answer=MalformedIntent,
     ),
 ]
