@@ -10,7 +10,7 @@ from tocsin.api.words import WORK_KINDS, WorkKind
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import abandoned_executions
 from tocsin.store.abandoned_executions import AbandonedFilters
@@ -22,7 +22,7 @@ _FILTERS: list[dict[str, Any]] = [
 ]
 
 
-class AbandonedExecution(TypedDict):
+class ShownAbandonedExecution(TypedDict):
     """An outcome that nobody waited for any more."""
 
     id: UUID
@@ -63,7 +63,7 @@ def get_abandoned_execution(call: Call) -> Response:
     return Response(200, _shown(row))
 
 
-def _shown(row: abandoned_executions.AbandonedExecution) -> AbandonedExecution:
+def _shown(row: abandoned_executions.AbandonedExecution) -> ShownAbandonedExecution:
     return {
         "id": row.id,
         "source_kind": row.source_kind,
@@ -83,7 +83,7 @@ ENDPOINTS = [
         list_abandoned_executions,
         "List outcomes that nobody waited for any more, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[AbandonedExecution],
+        answer=PageOf[ShownAbandonedExecution],
     ),
     Endpoint(
         "GET /v1/abandoned-executions/{id}",
@@ -91,6 +91,6 @@ ENDPOINTS = [
         get_abandoned_execution,
         "Show such an outcome",
         answers={404: "No such abandoned execution"},
-        answer=AbandonedExecution,
+        answer=ShownAbandonedExecution,
     ),
 ]

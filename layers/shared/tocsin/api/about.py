@@ -16,7 +16,7 @@ from tocsin.http.problems import Problem
 from tocsin.store import migrations
 
 
-class Health(TypedDict):
+class ShownHealth(TypedDict):
     """The service is up."""
 
     status: Literal["ok"]
@@ -30,7 +30,7 @@ class Readiness(TypedDict):
 
 
 def get_health(request: Request) -> Response:
-    health: Health = {"status": "ok"}
+    health: ShownHealth = {"status": "ok"}
     return Response(200, health)
 
 
@@ -176,7 +176,7 @@ def _places() -> list[_Place]:
 
 
 ENDPOINTS = [
-    Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)", answer=Health),
+    Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)", answer=ShownHealth),
     Endpoint("GET /ready", None, get_ready, "Can it serve? (database and schema)", answers={503: "Not ready"}, answer=Readiness),
     Endpoint("GET /v1/openapi.json", None, get_openapi, "This document", answer=dict[str, Any]),
 ]

@@ -15,7 +15,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Moment, Name
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import api_keys, users
@@ -38,7 +38,7 @@ class RotateBody(Closed):
     overlap_seconds: Annotated[StrictInt, Field(ge=0, le=2_592_000)] = 86_400
 
 
-class ApiKey(TypedDict):
+class ShownApiKey(TypedDict):
     """An API key, without its secret."""
 
     id: UUID
@@ -57,7 +57,7 @@ class ApiKey(TypedDict):
     replaced_by: UUID | None
 
 
-class IssuedKey(ApiKey):
+class IssuedKey(ShownApiKey):
     """An API key with its secret, which is shown this once."""
 
     key: str
@@ -156,7 +156,7 @@ def _shown_issued(issued: Issued) -> IssuedKey:
     return {**_shown_key(issued.key), "key": issued.plain}
 
 
-def _shown_key(key: api_keys.ApiKey) -> ApiKey:
+def _shown_key(key: api_keys.ApiKey) -> ShownApiKey:
     return {
         "id": key.id,
         "user_id": key.owner,
@@ -193,7 +193,7 @@ ENDPOINTS = [
         list_keys,
         "List API keys",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[ApiKey],
+        answer=PageOf[ShownApiKey],
     ),
     Endpoint(
         "GET /v1/api-keys/{id}",
@@ -201,7 +201,7 @@ ENDPOINTS = [
         get_key,
         "Show an API key, without its secret",
         answers={404: "No such key"},
-        answer=ApiKey,
+        answer=ShownApiKey,
     ),
     Endpoint(
         "POST /v1/api-keys",
@@ -229,6 +229,6 @@ ENDPOINTS = [
         revoke_key,
         "Switch a key off for good",
         answers={404: "No such key"},
-        answer=ApiKey,
+        answer=ShownApiKey,
     ),
 ]

@@ -12,7 +12,7 @@ from tocsin.access.verify_audit import BEGINNING, PAGE, ChainPlace
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import cursors, filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.store import audit_logs, users
 
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})", re.ASCII)
 _TEXTS = ("actor", "person", "action", "resource_type", "resource_id")
 
 
-class AuditEntry(TypedDict):
+class ShownAuditEntry(TypedDict):
     """Who changed what."""
 
     id: UUID
@@ -100,7 +100,7 @@ def _people_in(rows: list[audit_logs.AuditEntry]) -> list[UUID]:
     return list({one for one in (*about, *(row.user_id for row in rows)) if one})
 
 
-def _shown(row: audit_logs.AuditEntry, names: dict[UUID, str]) -> AuditEntry:
+def _shown(row: audit_logs.AuditEntry, names: dict[UUID, str]) -> ShownAuditEntry:
     about = as_uuid(row.resource_id) if row.resource_type in ("user", "user_token") else None
     return {
         "id": row.id,
@@ -155,7 +155,7 @@ ENDPOINTS = [
         list_audit_log,
         "List who changed what, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[AuditEntry],
+        answer=PageOf[ShownAuditEntry],
     ),
     Endpoint(
         "GET /v1/audit-log/verify",

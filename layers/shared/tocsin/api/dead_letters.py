@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from tocsin.api import attempts, jobs, webhook_deliveries
 from tocsin.api.attempts import Attempt
-from tocsin.api.jobs import Job
-from tocsin.api.webhook_deliveries import WebhookDelivery
+from tocsin.api.jobs import ShownJob
+from tocsin.api.webhook_deliveries import ShownWebhookDelivery
 from tocsin.api.words import WAYS, WORK_KINDS, Backoff, Mode, Priority, Resolution, TemplateRef
 from tocsin.dead_letters import replay_many, resolve
 from tocsin.dead_letters.detail import LetterDetail, detail
@@ -20,7 +20,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Reason, RowId, Word
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.store import dead_letters
@@ -146,7 +146,7 @@ class DeadLetterDetail(DeadLetter):
     attempts: list[Attempt]
     work: DeadWork
     notification: LetterNotification | None
-    delivery: WebhookDelivery | None
+    delivery: ShownWebhookDelivery | None
     obstacle: ReplayObstacle | None
     second_copy_possible: bool
     replay: LetterReplay | None
@@ -439,7 +439,7 @@ _UNKNOWN = {404: "No such dead letter"}
 ENDPOINTS = [
     Endpoint(
         "GET /v1/dead-letters", "operate", list_dead_letters, "List dead letters, newest first",
-        parameters=[*_FILTERS, *paging.PARAMETERS], answer=Page[DeadLetter],
+        parameters=[*_FILTERS, *paging.PARAMETERS], answer=PageOf[DeadLetter],
     ),
     Endpoint(
         "GET /v1/dead-letters/unresolved-count", "operate", count_unresolved, "Count what waits for a person",
@@ -464,6 +464,7 @@ ENDPOINTS = [
     ),
     Endpoint(
         "POST /v1/dead-letters/replay", "operate", replay_dead_letters, "Replay all that a filter finds, as a job, or try it dry",
-        success=202, body=ReplayManyBody, answers={200: "What a dry run found"}, answer=Job, other_answers={200: ReplayDryRun},
+        success=202, body=ReplayManyBody, answers={200: "What a dry run found"},
+        answer=ShownJob, other_answers={200: ReplayDryRun},
     ),
 ]  # fmt: skip

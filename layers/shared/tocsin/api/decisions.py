@@ -8,14 +8,14 @@ from typing_extensions import TypedDict
 
 from tocsin.api import timelines
 from tocsin.api.notifications import CHANNELS, STATUSES
-from tocsin.api.timelines import TimelineEntry
-from tocsin.api.words import Mode, Way
+from tocsin.api.timelines import ShownTimelineEntry
+from tocsin.api.words import Mode, WayWord
 from tocsin.delivery.decisions import FURTHEST, ToldStep, TooFarBack, Wish, decisions
 from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 
 
-class Decision(TimelineEntry):
+class ShownDecision(ShownTimelineEntry):
     """Something that was decided about a notification, or happened to it."""
 
     id: str
@@ -23,14 +23,14 @@ class Decision(TimelineEntry):
     type: str
     producer: str
     mode: Mode
-    channel: Way | None
+    channel: WayWord | None
     recipient: str | None
 
 
-class Decisions(TypedDict):
+class ShownDecisions(TypedDict):
     """What was decided lately, oldest first. Ask on with `next_since`; `more`: at once."""
 
-    data: list[Decision]
+    data: list[ShownDecision]
     next_since: datetime
     more: bool
 
@@ -51,11 +51,11 @@ def list_decisions(call: Call) -> Response:
         hours = FURTHEST.total_seconds() / 3600
         raise problems.invalid_parameter("since", f"may be at most {hours:.0f} hours ago") from None
     data = [_shown(one) for one in found.data]
-    shown: Decisions = {"data": data, "next_since": found.next_since, "more": found.more}
+    shown: ShownDecisions = {"data": data, "next_since": found.next_since, "more": found.more}
     return Response(200, shown)
 
 
-def _shown(one: ToldStep) -> Decision:
+def _shown(one: ToldStep) -> ShownDecision:
     return {
         "id": one.id,
         "notification_id": one.record["notification_id"],
@@ -84,6 +84,6 @@ _PARAMETERS: list[dict[str, Any]] = [
 ENDPOINTS = [
     Endpoint(
         "GET /v1/decisions", "read", list_decisions, "List what was decided lately, and why, oldest first",
-        parameters=_PARAMETERS, answer=Decisions,
+        parameters=_PARAMETERS, answer=ShownDecisions,
     ),
 ]  # fmt: skip

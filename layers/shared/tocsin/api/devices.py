@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.people import devices
 from tocsin.store import devices as rows
@@ -19,7 +19,7 @@ class DeviceBody(Closed):
     platform: Literal["apns", "fcm"]
 
 
-class Device(TypedDict):
+class ShownDevice(TypedDict):
     """A device of a user, for push."""
 
     id: UUID
@@ -61,7 +61,7 @@ def _device_token(call: Call) -> str:
     return token
 
 
-def _shown(device: rows.Device) -> Device:
+def _shown(device: rows.Device) -> ShownDevice:
     return {
         "id": device.id,
         "platform": device.platform,
@@ -80,7 +80,7 @@ ENDPOINTS = [
         list_devices,
         "List devices",
         answers={404: "No such user"},
-        answer=Page[Device],
+        answer=PageOf[ShownDevice],
     ),
     Endpoint(
         "PUT /v1/users/{id}/devices/{token}",
@@ -88,7 +88,7 @@ ENDPOINTS = [
         put_device,
         "Register a device for push",
         body=DeviceBody,
-        answer=Device,
+        answer=ShownDevice,
         answers={404: "No such user"},
     ),
     Endpoint(

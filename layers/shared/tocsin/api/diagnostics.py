@@ -11,7 +11,7 @@ from tocsin.upkeep import diagnostics
 from tocsin.upkeep.diagnostic import Health
 
 
-class Check(TypedDict):
+class DiagnosticCheck(TypedDict):
     """How one thing is, in words, and what mends it; null where there is nothing to mend."""
 
     name: str
@@ -25,12 +25,12 @@ class Diagnostics(TypedDict):
 
     at: datetime
     healthy: bool
-    checks: list[Check]
+    checks: list[DiagnosticCheck]
 
 
 def get_diagnostics(call: Call) -> Response:
     found = diagnostics.diagnose(call.conn, call.tenant_id)
-    checks: list[Check] = [
+    checks: list[DiagnosticCheck] = [
         {"name": check.name, "state": check.state, "detail": check.detail, "fix": check.fix} for check in found.checks
     ]
     shown: Diagnostics = {"at": found.at, "healthy": found.is_healthy, "checks": checks}

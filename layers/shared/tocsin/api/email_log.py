@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from tocsin.api.words import ThreadRef
 from tocsin.foundation.database import tenant_transaction
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import notification_email_log, users
 
@@ -85,6 +85,6 @@ ENDPOINTS = [
             *paging.PARAMETERS,
         ],
         answers={404: "No such user"},
-        answer=Page[SentMessage],
+        answer=PageOf[SentMessage],
     ),
 ]

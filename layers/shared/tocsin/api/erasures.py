@@ -10,7 +10,7 @@ from tocsin.api.words import AtLeast
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import erasures
 
@@ -70,7 +70,7 @@ ENDPOINTS = [
         list_erasures,
         "List receipts of erasures",
         parameters=paging.PARAMETERS,
-        answer=Page[ErasureReceipt],
+        answer=PageOf[ErasureReceipt],
     ),
     Endpoint(
         "GET /v1/erasures/{id}",

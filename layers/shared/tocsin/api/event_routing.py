@@ -6,13 +6,13 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, Field, StrictBool
 from typing_extensions import TypedDict
 
-from tocsin.api.words import Channel
+from tocsin.api.words import ChannelWord
 from tocsin.audience import route_events
 from tocsin.audience.route_events import Telling
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, unique
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.intake.intents import ChannelName
 from tocsin.store import event_routing
@@ -32,7 +32,7 @@ class EventRouting(TypedDict):
     """Whom an event type (or prefix*) tells, and how."""
 
     event_type: str
-    rules: dict[Annotated[str, one_of(*get_args(AudienceReason))], list[Channel]]
+    rules: dict[Annotated[str, one_of(*get_args(AudienceReason))], list[ChannelWord]]
     overrides: list[Annotated[str, one_of(*get_args(AudienceReason))]]
     subscribe_actor: bool
     created_at: datetime
@@ -85,7 +85,7 @@ def _shown(routing: event_routing.Routing) -> EventRouting:
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/event-routing", "manage", list_routing, "List which events tell whom", answer=Page[EventRouting]),
+    Endpoint("GET /v1/event-routing", "manage", list_routing, "List which events tell whom", answer=PageOf[EventRouting]),
     Endpoint(
         "GET /v1/event-routing/{event_type}",
         "manage",

@@ -14,7 +14,7 @@ from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.fields import Closed, Moment
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import door, filters, paging, problems
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Endpoint, Response, Visit
 from tocsin.inbox import live, mark
 from tocsin.inbox.live import Glance
@@ -230,7 +230,7 @@ def personal(route: str, run: Any, summary: str, **details: Any) -> Endpoint:
 ENDPOINTS = [
     personal(
         "GET /v1/inbox", list_inbox, "List an inbox, latest first",
-        parameters=[*_VIEW, _KNOWN, *paging.PARAMETERS], answers={304: "Nothing changed"}, answer=Page[InboxRow],
+        parameters=[*_VIEW, _KNOWN, *paging.PARAMETERS], answers={304: "Nothing changed"}, answer=PageOf[InboxRow],
     ),
     personal(
         "GET /v1/inbox/unread-count", unread_count, "Count what is unread (up to 1000)",

@@ -10,7 +10,7 @@ from tocsin.dead_letters import replay_many
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import jobs
@@ -18,7 +18,7 @@ from tocsin.store import jobs
 _STATUSES = ("queued", "running", "complete", "cancelled", "failed")
 
 
-class Job(TypedDict):
+class ShownJob(TypedDict):
     """What takes longer than a request. `done` counts what was carried out, `skipped` what was left out, `failed` what could
     not be tried."""
 
@@ -65,7 +65,7 @@ def cancel_job(call: Call) -> Response:
     raise Problem(409, "job-ended", "The job has ended", "What it has done is in its row.")
 
 
-def shown(job: jobs.Job) -> Job:
+def shown(job: jobs.Job) -> ShownJob:
     return {
         "id": job.id,
         "kind": job.kind,
@@ -91,7 +91,7 @@ ENDPOINTS = [
         list_jobs,
         "List jobs, newest first",
         parameters=[filters.choice("status", _STATUSES), *paging.PARAMETERS],
-        answer=Page[Job],
+        answer=PageOf[ShownJob],
     ),
     Endpoint(
         "GET /v1/jobs/{id}",
@@ -99,7 +99,7 @@ ENDPOINTS = [
         get_job,
         "Show a job and how far it has come",
         answers={404: "No such job"},
-        answer=Job,
+        answer=ShownJob,
     ),
     Endpoint(
         "POST /v1/jobs/{id}/cancel",
@@ -107,6 +107,6 @@ ENDPOINTS = [
         cancel_job,
         "Stop a job; what it has done stays done",
         answers={404: "No such job", 409: "The job has ended"},
-        answer=Job,
+        answer=ShownJob,
     ),
 ]

@@ -12,7 +12,7 @@ from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import cursors, door, paging, preconditions, problems
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import kv_entries
@@ -40,13 +40,13 @@ class KvState(TypedDict):
     updated_at: datetime
 
 
-class KvEntry(KvState):
+class ShownKvEntry(KvState):
     """An entry: a JSON value under its key."""
 
     value: Any
 
 
-class KvCollection(TypedDict):
+class ShownKvCollection(TypedDict):
     """A collection, and how many entries it has. `at_least`: there are more than were counted."""
 
     collection: str
@@ -177,11 +177,11 @@ def _state(entry: kv_entries.KvEntry) -> KvState:
     }
 
 
-def _shown(entry: kv_entries.KvEntry) -> KvEntry:
+def _shown(entry: kv_entries.KvEntry) -> ShownKvEntry:
     return {**_state(entry), "value": entry.value}
 
 
-def _shown_collection(row: kv_entries.KvCollection) -> KvCollection:
+def _shown_collection(row: kv_entries.KvCollection) -> ShownKvCollection:
     return {
         "collection": row.collection,
         "count": min(row.count, MOST_COUNTED),
@@ -200,7 +200,7 @@ _IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
     "description": "`*`: write only what is new; else nothing is changed, and the answer is 412.",
-    "schema": {"type": "string", "const": "*"},
+    "schema": {"type": "string", "pattern": r"^\*$"},
 }
 _KNOWN = {"name": "If-None-Match", "in": "header", "description": "ETags that the caller has", "schema": {"type": "string"}}
 _PREFIX = {
@@ -230,7 +230,7 @@ ENDPOINTS = [
         "Show a value",
         parameters=[_KNOWN],
         answers=_NONE | {304: "Not changed"},
-        answer=KvEntry,
+        answer=ShownKvEntry,
     ),
     Endpoint(
         "DELETE /v1/kv/{collection}/{key}",
@@ -247,7 +247,7 @@ ENDPOINTS = [
         list_kv,
         "List values in the order of their keys; a page ends early where its values reach 1 MiB",
         parameters=[_PREFIX, *paging.PARAMETERS],
-        answer=Page[KvEntry],
+        answer=PageOf[ShownKvEntry],
     ),
     Endpoint(
         "GET /v1/kv",
@@ -255,6 +255,6 @@ ENDPOINTS = [
         list_collections,
         "List the collections in the order of their names, with how many entries each has",
         parameters=paging.PARAMETERS,
-        answer=Page[KvCollection],
+        answer=PageOf[ShownKvCollection],
     ),
 ]

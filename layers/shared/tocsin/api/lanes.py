@@ -12,7 +12,7 @@ from tocsin.delivery import open_lane as opening
 from tocsin.foundation.database import NotYours, tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import cursors, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import lanes
 from tocsin.store.lanes import MOST_COUNTED, TroubledLane
@@ -29,7 +29,7 @@ class LaneOwner(TypedDict):
     id: NotRequired[str]
 
 
-class Lane(TypedDict):
+class ShownLane(TypedDict):
     """A way out that is in trouble, and how much of the tenant's own work waits for it."""
 
     id: str
@@ -49,12 +49,12 @@ class Lane(TypedDict):
     waiting: AtLeast
 
 
-class OpenedLane(TypedDict):
+class ShownOpenedLane(TypedDict):
     """A lane that was opened by hand: how it was, and how much goes at once."""
 
     id: str
     state: Literal["open"]
-    was: Lane
+    was: ShownLane
     woken: int
 
 
@@ -84,11 +84,11 @@ def post_open(call: Call) -> Response:
         raise of_the_installation("This lane") from None
     if opened is None:
         raise problems.not_found("lane in trouble: it is open, or it is nobody's")
-    answer: OpenedLane = {"id": lane, "state": "open", "was": shown(opened.was), "woken": opened.woken}
+    answer: ShownOpenedLane = {"id": lane, "state": "open", "was": shown(opened.was), "woken": opened.woken}
     return Response(200, answer)
 
 
-def shown(row: TroubledLane) -> Lane:
+def shown(row: TroubledLane) -> ShownLane:
     return {
         "id": row.lane,
         "belongs_to": _owner(row.lane),
@@ -122,7 +122,7 @@ ENDPOINTS = [
         list_lanes,
         "List the ways out that are in trouble, the tenant's own and the installation's",
         parameters=paging.PARAMETERS,
-        answer=Page[Lane],
+        answer=PageOf[ShownLane],
     ),
     Endpoint(
         "POST /v1/lanes/{id}/open",
@@ -130,7 +130,7 @@ ENDPOINTS = [
         post_open,
         "Open a lane now, with a reason: what waits for it goes at once",
         body=OpenBody,
-        answer=OpenedLane,
+        answer=ShownOpenedLane,
         answers={404: "No such lane is in trouble", 403: "The key lacks the scope, or the lane is the installation's"},
     ),
 ]

@@ -14,7 +14,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import accept_malformed, admission
@@ -35,7 +35,7 @@ class RepairedIntent(Intent):
     idempotency_key: str | None = None
 
 
-class MalformedIntent(TypedDict):
+class ShownMalformedIntent(TypedDict):
     """What came by queue or event bus and could not be accepted, without what came in."""
 
     id: str
@@ -52,7 +52,7 @@ class MalformedIntent(TypedDict):
     resolved_by: UUID | None
 
 
-class MalformedIntentDetail(MalformedIntent):
+class MalformedIntentDetail(ShownMalformedIntent):
     """What came by queue or event bus and could not be accepted, with what came in."""
 
     raw_fields: dict[str, Any]
@@ -160,7 +160,7 @@ def _read_id(text: str) -> str:
     return text
 
 
-def _shown(row: malformed_intents.MalformedIntent) -> MalformedIntent:
+def _shown(row: malformed_intents.MalformedIntent) -> ShownMalformedIntent:
     return {
         "id": row.stream_entry_id,
         "type": row.notification_type,
@@ -191,7 +191,7 @@ ENDPOINTS = [
         list_malformed_intents,
         "List what came by queue and could not be accepted, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[MalformedIntent],
+        answer=PageOf[ShownMalformedIntent],
     ),
     Endpoint(
         "GET /v1/malformed-intents/{id}",
@@ -208,7 +208,7 @@ ENDPOINTS = [
         "Accept it after all, as it came or repaired; twice is once",
         body=RepairedIntent,
         body_is_optional=True,
-        answer=MalformedIntent,
+        answer=ShownMalformedIntent,
         answers=_UNKNOWN
         | {
             403: "The key lacks the scope, or is a test key",
@@ -223,6 +223,6 @@ ENDPOINTS = [
         "Put it aside for good, with a reason",
         body=ResolveBody,
         answers=_UNKNOWN | {409: "It was accepted"},
-        answer=MalformedIntent,
+        answer=ShownMalformedIntent,
     ),
 ]

@@ -5,7 +5,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from tocsin.api.words import LocalisedTemplateRef, SmsParts, Way
+from tocsin.api.words import LocalisedTemplateRef, SmsParts, WayWord
 from tocsin.delivery.message import NotRenderable, Shown, message
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import problems
@@ -13,10 +13,10 @@ from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 
 
-class Message(TypedDict):
+class ShownMessage(TypedDict):
     """The words of a route. `as_sent`: they went out so; else `note` says what these are."""
 
-    channel: Way
+    channel: WayWord
     recipient: str
     subject: str | None
     html: str | None
@@ -43,9 +43,9 @@ def get_message(call: Call) -> Response:
     return Response(200, _shown(found))
 
 
-def _shown(one: Shown) -> Message:
+def _shown(one: Shown) -> ShownMessage:
     template = one.template
-    shown: Message = {
+    shown: ShownMessage = {
         "channel": one.channel,
         "recipient": one.recipient,
         "subject": one.subject,
@@ -70,6 +70,6 @@ def _shown(one: Shown) -> Message:
 ENDPOINTS = [
     Endpoint(
         "GET /v1/notifications/{id}/routes/{route_id}/message", "read", get_message, "Show the words that a route was sent with",
-        answers={404: "No such route", 409: "It cannot be rendered; the detail says why"}, answer=Message,
+        answers={404: "No such route", 409: "It cannot be rendered; the detail says why"}, answer=ShownMessage,
     ),
 ]  # fmt: skip

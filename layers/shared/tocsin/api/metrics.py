@@ -8,7 +8,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from tocsin.api.words import CHANNELS, MODES, Channel, Mode
+from tocsin.api.words import CHANNELS, MODES, ChannelWord, Mode
 from tocsin.foundation.database import tenant_transaction
 from tocsin.http import filters, problems
 from tocsin.http.answers import one_of
@@ -43,7 +43,7 @@ class MetricRow(MetricTotals):
     id: UUID
     date: date
     hour: int | None
-    channel: Channel
+    channel: ChannelWord
     provider: str
     created_at: datetime
     updated_at: datetime

@@ -7,13 +7,13 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from typing_extensions import TypedDict
 
 from tocsin.api.templates import name_of
-from tocsin.api.words import Channel, Priority
+from tocsin.api.words import ChannelWord, Priority
 from tocsin.audience import define_type
 from tocsin.audience.define_type import Meaning
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.intake.intents import ChannelName
 from tocsin.store import notification_types
@@ -47,11 +47,11 @@ class OverSendingGuard(TypedDict):
     window_seconds: int
 
 
-class NotificationType(TypedDict):
+class ShownNotificationType(TypedDict):
     """What an intent or event of a type does, unless it says so itself."""
 
     name: str
-    channels: list[Channel] | None
+    channels: list[ChannelWord] | None
     template: str | None
     priority: Priority
     ambiguous_policy: Annotated[str, one_of("retry", "hold")] | None
@@ -93,7 +93,7 @@ def delete_type(call: Call) -> Response:
     return Response(204)
 
 
-def _shown(kind: notification_types.NotificationType) -> NotificationType:
+def _shown(kind: notification_types.NotificationType) -> ShownNotificationType:
     limit, window = kind.over_sending_limit, kind.over_sending_window_seconds
     return {
         "name": kind.name,
@@ -110,14 +110,14 @@ def _shown(kind: notification_types.NotificationType) -> NotificationType:
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/notification-types", "manage", list_types, "List notification types", answer=Page[NotificationType]),
+    Endpoint("GET /v1/notification-types", "manage", list_types, "List notification types", answer=PageOf[ShownNotificationType]),
     Endpoint(
         "PUT /v1/notification-types/{name}",
         "manage",
         put_type,
         "Say what a type means",
         body=TypeBody,
-        answer=NotificationType,
+        answer=ShownNotificationType,
     ),
     Endpoint(
         "GET /v1/notification-types/{name}",
@@ -125,7 +125,7 @@ ENDPOINTS = [
         get_type,
         "Show a type",
         answers={404: "No such type"},
-        answer=NotificationType,
+        answer=ShownNotificationType,
     ),
     Endpoint(
         "DELETE /v1/notification-types/{name}",

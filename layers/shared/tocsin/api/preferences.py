@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictI
 from typing_extensions import TypedDict
 
 from tocsin.api.inbox import personal
-from tocsin.api.words import Channel
+from tocsin.api.words import ChannelWord
 from tocsin.foundation.fields import Closed
 from tocsin.http import problems
 from tocsin.http.door import Response, Visit
@@ -51,11 +51,11 @@ class PreferenceBody(Closed):
         return self
 
 
-class Preference(TypedDict):
+class ShownPreference(TypedDict):
     """What a person wants to hear on a channel, or (with a type) of one type. Without times it is the default, or stands so since
     ever."""
 
-    channel: Channel
+    channel: ChannelWord
     notification_type: str | None
     enabled: bool | None
     frequency_cap: int | None
@@ -69,7 +69,7 @@ class Preference(TypedDict):
 class Preferences(TypedDict):
     """All that a person wants, or not."""
 
-    data: list[Preference]
+    data: list[ShownPreference]
 
 
 def list_preferences(visit: Visit) -> Response:
@@ -110,7 +110,7 @@ def _rule(visit: Visit) -> tuple[str, str]:
     return channel, notification_type
 
 
-def _shown_preference(one: rows.Preference) -> Preference:
+def _shown_preference(one: rows.Preference) -> ShownPreference:
     return {
         "channel": one.channel,
         "notification_type": one.notification_type or None,
@@ -136,11 +136,11 @@ ENDPOINTS = [
     personal("GET /v1/inbox/preferences", list_preferences, "Show all preferences", answer=Preferences),
     personal(
         "GET /v1/inbox/preferences/{channel}", get_preference, "Show the preference for a channel",
-        parameters=[_TYPE], answers={404: "No such channel"}, answer=Preference,
+        parameters=[_TYPE], answers={404: "No such channel"}, answer=ShownPreference,
     ),
     personal(
         "PUT /v1/inbox/preferences/{channel}", put_preference, "Set the preference for a channel", body=PreferenceBody,
-        parameters=[_TYPE], answers={404: "No such channel"}, answer=Preference,
+        parameters=[_TYPE], answers={404: "No such channel"}, answer=ShownPreference,
     ),
     personal(
         "DELETE /v1/inbox/preferences/{channel}", delete_preference, "Back to the default", success=204,

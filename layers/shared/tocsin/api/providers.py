@@ -15,7 +15,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
@@ -121,7 +121,7 @@ def _shown(row: ProviderConfig) -> Provider:
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/providers", "admin", list_providers, "List the tenant's own providers", answer=Page[Provider]),
+    Endpoint("GET /v1/providers", "admin", list_providers, "List the tenant's own providers", answer=PageOf[Provider]),
     Endpoint(
         "POST /v1/providers",
         "admin",

@@ -10,7 +10,7 @@ from tocsin.api.words import RunOutcome
 from tocsin.foundation.database import is_of_installation, tenant_transaction
 from tocsin.foundation.settings import settings
 from tocsin.http import paging
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import archives, job_runs, tenants
 from tocsin.store.job_runs import JobRun
@@ -50,7 +50,7 @@ class RetentionRules(TypedDict):
     last_run: RetentionRun | None
 
 
-class ArchivedObject(TypedDict):
+class ShownArchivedObject(TypedDict):
     """An object that was written to the archive."""
 
     id: UUID
@@ -120,7 +120,7 @@ def _run(run: JobRun, *, with_counts: bool) -> RetentionRun:
     return shown
 
 
-def _archive(one: archives.ArchivedObject) -> ArchivedObject:
+def _archive(one: archives.ArchivedObject) -> ShownArchivedObject:
     return {
         "id": one.id,
         "object_key": one.object_key,
@@ -145,7 +145,7 @@ ENDPOINTS = [
         list_runs,
         "List the runs of retention, newest first",
         parameters=paging.PARAMETERS,
-        answer=Page[RetentionRun],
+        answer=PageOf[RetentionRun],
     ),
     Endpoint(
         "GET /v1/retention/archives",
@@ -153,6 +153,6 @@ ENDPOINTS = [
         list_archives,
         "List the objects that were written to the archive, newest first",
         parameters=paging.PARAMETERS,
-        answer=Page[ArchivedObject],
+        answer=PageOf[ShownArchivedObject],
     ),
 ]

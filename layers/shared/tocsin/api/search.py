@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from tocsin.api.notifications import state_of
-from tocsin.api.words import EventOutcome, Mode, NotificationStatus, Resolution, Way
+from tocsin.api.words import EventOutcome, Mode, NotificationStatus, Resolution, WayWord
 from tocsin.delivery.search import Found, search
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
@@ -38,7 +38,7 @@ class FoundNotification(TypedDict):
     accepted_at: datetime
     recipient: str | None
     route_id: NotRequired[str]
-    channel: NotRequired[Way]
+    channel: NotRequired[WayWord]
 
 
 class FoundUser(TypedDict):

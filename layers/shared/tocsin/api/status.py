@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from tocsin.api import lanes
 from tocsin.api.dead_letters import DeadLetterGroup, shown_group
-from tocsin.api.lanes import Lane
+from tocsin.api.lanes import ShownLane
 from tocsin.api.words import RunOutcome
 from tocsin.foundation.database import is_of_installation
 from tocsin.http.door import Call, Endpoint, Response
@@ -27,7 +27,7 @@ class TroubleFound(TypedDict):
     about: dict[str, Any]
 
 
-class Pile(TypedDict):
+class ShownPile(TypedDict):
     """Work of one kind on one queue. `unknown`: sent, perhaps, and the answer is not known. `at_least`: there is more on this
     queue than was counted."""
 
@@ -83,9 +83,9 @@ class ServiceStatus(TypedDict):
     healthy: bool
     problems: list[TroubleFound]
     at: datetime
-    backlog: list[Pile]
+    backlog: list[ShownPile]
     events_behind_fan_out: EventsBehind
-    lanes: list[Lane]
+    lanes: list[ShownLane]
     unknown_attempts: int
     dead_letters: list[DeadLetterGroup]
     malformed_intents: MalformedWaiting
@@ -100,7 +100,7 @@ class OutboxStats(TypedDict):
     at_least: bool
     oldest_due_at: datetime | None
     oldest_due_seconds: float | None
-    by: list[Pile]
+    by: list[ShownPile]
     due: int
     leased: int
     waiting: int
@@ -155,7 +155,7 @@ def _shown_problem(found: Finding) -> TroubleFound:
     return {"what": found.what, "since": found.since, "do": found.do, "kind": found.kind, "about": found.about}
 
 
-def _shown_pile(pile: outbox.Pile, now: datetime) -> Pile:
+def _shown_pile(pile: outbox.Pile, now: datetime) -> ShownPile:
     return {
         "queue": pile.queue,
         "kind": pile.kind,

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from tocsin.foundation.database import tenant_transaction
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.store import outbox
 
@@ -77,6 +77,6 @@ ENDPOINTS = [
             },
             *paging.PARAMETERS,
         ],
-        answer=Page[StuckNotification],
+        answer=PageOf[StuckNotification],
     ),
 ]

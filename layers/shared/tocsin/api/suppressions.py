@@ -13,7 +13,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import suppressions
@@ -27,7 +27,7 @@ class SuppressionBody(Closed):
     notification_type: Name | None = None
 
 
-class Suppression(TypedDict):
+class ShownSuppression(TypedDict):
     """An address that is not written to, for all types or for one. Of an erased one only its hash is left."""
 
     id: UUID
@@ -73,7 +73,7 @@ def delete_suppression(call: Call) -> Response:
     return Response(204)
 
 
-def _shown(row: suppressions.Suppression) -> Suppression:
+def _shown(row: suppressions.Suppression) -> ShownSuppression:
     return {
         "id": row.id,
         "channel": row.channel,
@@ -102,7 +102,7 @@ ENDPOINTS = [
         list_suppressions,
         "List suppressed addresses",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[Suppression],
+        answer=PageOf[ShownSuppression],
     ),
     Endpoint(
         "POST /v1/suppressions",
@@ -111,7 +111,7 @@ ENDPOINTS = [
         "Suppress an address",
         success=201,
         body=SuppressionBody,
-        answer=Suppression,
+        answer=ShownSuppression,
     ),
     Endpoint(
         "DELETE /v1/suppressions/{id}",

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from tocsin.foundation.database import NotYours
 from tocsin.foundation.fields import Closed, ExternalId, Reason
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import admin_system_events
@@ -34,7 +34,7 @@ class ResolveBody(Closed):
     reason: Reason
 
 
-class SystemEvent(TypedDict):
+class ShownSystemEvent(TypedDict):
     """What whoever operates the service should know of. `is_shared`: it is the installation's."""
 
     id: str
@@ -126,7 +126,7 @@ def _event_id(call: Call) -> int:
         raise problems.not_found("system event") from None
 
 
-def _shown(event: admin_system_events.SystemEvent) -> SystemEvent:
+def _shown(event: admin_system_events.SystemEvent) -> ShownSystemEvent:
     return {
         "id": str(event.id),  # text, as all ids are
         "event_type": event.event_type,
@@ -160,7 +160,7 @@ ENDPOINTS = [
         list_system_events,
         "List system events, the tenant's own and the installation's, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[SystemEvent],
+        answer=PageOf[ShownSystemEvent],
     ),
     Endpoint(
         "GET /v1/system-events/{id}",
@@ -168,7 +168,7 @@ ENDPOINTS = [
         get_system_event,
         "Show a system event",
         answers=_UNKNOWN,
-        answer=SystemEvent,
+        answer=ShownSystemEvent,
     ),
     Endpoint(
         "POST /v1/system-events",
@@ -177,7 +177,7 @@ ENDPOINTS = [
         "Make a system event, which is open until it is resolved",
         success=201,
         body=SystemEventBody,
-        answer=SystemEvent,
+        answer=ShownSystemEvent,
         answers={409: "One of this type and subject is open, or too many are"},
     ),
     Endpoint(
@@ -186,7 +186,7 @@ ENDPOINTS = [
         resolve_system_event,
         "Resolve a system event, with a reason",
         body=ResolveBody,
-        answer=SystemEvent,
+        answer=ShownSystemEvent,
         answers=_UNKNOWN | {403: "The key lacks the scope, or the event is the installation's"},
     ),
 ]

@@ -9,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from tocsin.api.words import Channel, LocalisedTemplateRef, SmsParts
+from tocsin.api.words import ChannelWord, LocalisedTemplateRef, SmsParts
 from tocsin.content import plain, publish
 from tocsin.content.preview import LacksVariables, Preview, UnknownNotification, preview
 from tocsin.content.preview import preview_draft as preview_of_draft
@@ -17,7 +17,7 @@ from tocsin.content.publish import Draft, TooManyLocales, UnusableTemplate
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name, RowId
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake.intents import ChannelName
@@ -59,12 +59,12 @@ class PreviewBody(FilledBody):
     version: Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)] | None = None
 
 
-class Template(TypedDict):
+class ShownTemplate(TypedDict):
     """A version of a template."""
 
     id: UUID
     name: str
-    channel: Channel
+    channel: ChannelWord
     locale: str
     version: int
     subject: str | None
@@ -219,7 +219,7 @@ def _parts(text: str) -> SmsParts:
     return {"encoding": counted.encoding, "units": counted.units, "parts": counted.parts}
 
 
-def _shown(row: TemplateRow) -> Template:
+def _shown(row: TemplateRow) -> ShownTemplate:
     return {
         "id": row.id,
         "name": row.name,
@@ -245,7 +245,7 @@ ENDPOINTS = [
         list_templates,
         "List active templates",
         parameters=paging.PARAMETERS,
-        answer=Page[Template],
+        answer=PageOf[ShownTemplate],
     ),
     Endpoint(
         "POST /v1/templates",
@@ -254,7 +254,7 @@ ENDPOINTS = [
         "Make a template, or its next version",
         success=201,
         body=TemplateBody,
-        answer=Template,
+        answer=ShownTemplate,
     ),
     Endpoint(
         "GET /v1/templates/{name}",
@@ -262,7 +262,7 @@ ENDPOINTS = [
         get_template,
         "List every version of a template",
         parameters=paging.PARAMETERS,
-        answer=Page[Template],
+        answer=PageOf[ShownTemplate],
         answers={404: "No such template"},
     ),
     Endpoint(

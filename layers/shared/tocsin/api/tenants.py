@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, cast
 from uuid import UUID
 
 from pydantic import Field, StrictStr, ValidationError
@@ -19,7 +19,7 @@ from tocsin.foundation.fields import Closed, Reason, errors_of
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.store import tenants as rows
@@ -50,13 +50,20 @@ class DeleteBody(Closed):
     confirm: StrictStr
 
 
-class Tenant(TypedDict):
+class ChosenSettings(TypedDict):
+    """What a tenant decides for itself; what is not said is as the installation has it."""
+
+    retention: NotRequired[dict[str, int]]
+    caps: NotRequired[dict[str, int]]
+
+
+class ShownTenant(TypedDict):
     """Who shares this installation."""
 
     id: UUID
     name: str
     status: Annotated[str, one_of(*STATUSES)]
-    settings: dict[str, Any]
+    settings: ChosenSettings
     suspended_at: datetime | None
     suspended_reason: str
     deletion_requested_at: datetime | None
@@ -72,7 +79,7 @@ class FirstKey(TypedDict):
     scopes: list[str]
 
 
-class NewTenant(Tenant):
+class NewTenant(ShownTenant):
     """A tenant that was just made, with its first key."""
 
     first_key: FirstKey
@@ -205,12 +212,12 @@ def _refusals() -> Iterator[None]:
         raise problems.invalid_field("/confirm", "is not the name of this tenant") from None
 
 
-def _shown(tenant: rows.Tenant) -> Tenant:
+def _shown(tenant: rows.Tenant) -> ShownTenant:
     return {
         "id": tenant.id,
         "name": tenant.name,
         "status": tenant.status,
-        "settings": tenant.settings,
+        "settings": cast(ChosenSettings, tenant.settings),
         "suspended_at": tenant.suspended_at,
         "suspended_reason": tenant.suspended_reason,
         "deletion_requested_at": tenant.deletion_requested_at,
@@ -233,7 +240,12 @@ _UNKNOWN = {404: "No such tenant"}
 
 ENDPOINTS = [
     Endpoint(
-        "GET /v1/tenants", "admin", list_tenants, "List tenants", parameters=_FILTERS + paging.PARAMETERS, answer=Page[Tenant]
+        "GET /v1/tenants",
+        "admin",
+        list_tenants,
+        "List tenants",
+        parameters=_FILTERS + paging.PARAMETERS,
+        answer=PageOf[ShownTenant],
     ),
     Endpoint(
         "POST /v1/tenants",
@@ -244,14 +256,14 @@ ENDPOINTS = [
         body=TenantBody,
         answer=NewTenant,
     ),
-    Endpoint("GET /v1/tenants/{id}", "admin", get_tenant, "Show a tenant", answers=_UNKNOWN, answer=Tenant),
+    Endpoint("GET /v1/tenants/{id}", "admin", get_tenant, "Show a tenant", answers=_UNKNOWN, answer=ShownTenant),
     Endpoint(
         "PATCH /v1/tenants/{id}",
         "admin",
         patch_tenant,
         "Change a tenant (JSON Merge Patch)",
         body=TenantPatch,
-        answer=Tenant,
+        answer=ShownTenant,
         answers=_UNKNOWN | {409: "It is being deleted"},
     ),
     Endpoint(
@@ -260,7 +272,7 @@ ENDPOINTS = [
         suspend_tenant,
         "Suspend a tenant: nothing is accepted or sent, nothing is lost",
         body=SuspendBody,
-        answer=Tenant,
+        answer=ShownTenant,
         answers=_UNKNOWN | {409: "The first tenant, or one that is being deleted"},
     ),
     Endpoint(
@@ -268,7 +280,7 @@ ENDPOINTS = [
         "admin",
         resume_tenant,
         "Resume a suspended tenant",
-        answer=Tenant,
+        answer=ShownTenant,
         answers=_UNKNOWN | {409: "It is being deleted"},
     ),
     Endpoint(

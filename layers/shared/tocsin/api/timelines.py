@@ -6,7 +6,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 
-class TimelineEntry(TypedDict):
+class ShownTimelineEntry(TypedDict):
     """A step: when, what, and why; of a route, or of the whole notification."""
 
     at: datetime
@@ -15,5 +15,5 @@ class TimelineEntry(TypedDict):
     route_id: str | None
 
 
-def shown(entry: dict[str, Any]) -> TimelineEntry:
+def shown(entry: dict[str, Any]) -> ShownTimelineEntry:
     return {"at": entry["at"], "what": entry["what"], "reason": entry["reason"], "route_id": entry["route_id"]}

@@ -17,7 +17,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, RowId, unique
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import triggers
@@ -117,7 +117,7 @@ class TriggerHandler(TypedDict):
     secret: NotRequired[str]
 
 
-class Trigger(TypedDict):
+class ShownTrigger(TypedDict):
     """What is to run when a value changes (`kv`), or when work has died (`dead_letter`)."""
 
     id: UUID
@@ -226,8 +226,8 @@ def _retry(said: dict[str, Any]) -> dict[str, Any]:
     return {f"retry_{name}": value for name, value in said.items()}
 
 
-def _shown(trigger: triggers.Trigger) -> Trigger:
-    shown: Trigger = {
+def _shown(trigger: triggers.Trigger) -> ShownTrigger:
+    shown: ShownTrigger = {
         "id": trigger.id,
         "kind": trigger.kind,
         "name": trigger.name,
@@ -255,7 +255,9 @@ _NONE = {404: "No such trigger"}
 _CLASH = "no way leads to the internet, or a key of the other mode registered it"
 
 ENDPOINTS = [
-    Endpoint("GET /v1/triggers", "manage", list_triggers, "List triggers", parameters=paging.PARAMETERS, answer=Page[Trigger]),
+    Endpoint(
+        "GET /v1/triggers", "manage", list_triggers, "List triggers", parameters=paging.PARAMETERS, answer=PageOf[ShownTrigger]
+    ),
     Endpoint(
         "POST /v1/triggers",
         "manage",
@@ -263,17 +265,17 @@ ENDPOINTS = [
         "Register a trigger; the secret of a webhook is never shown again",
         success=201,
         body=TriggerBody,
-        answer=Trigger,
+        answer=ShownTrigger,
         answers={409: f"The tenant has as many as it may, or {_CLASH}"},
     ),
-    Endpoint("GET /v1/triggers/{id}", "manage", get_trigger, "Show a trigger", answers=_NONE, answer=Trigger),
+    Endpoint("GET /v1/triggers/{id}", "manage", get_trigger, "Show a trigger", answers=_NONE, answer=ShownTrigger),
     Endpoint(
         "PATCH /v1/triggers/{id}",
         "manage",
         patch_trigger,
         "Change a trigger, or its handler for all triggers that share it",
         body=TriggerChangeBody,
-        answer=Trigger,
+        answer=ShownTrigger,
         answers=_NONE | {409: _CLASH.capitalize()},
     ),
     Endpoint("DELETE /v1/triggers/{id}", "manage", delete_trigger, "Delete a trigger", success=204, answers=_NONE),

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.people import watches
 from tocsin.store import watches as rows
@@ -20,7 +20,7 @@ class WatchBody(Closed):
     level: Literal["all", "participating", "ignore"]
 
 
-class Watch(TypedDict):
+class ShownWatch(TypedDict):
     """What a user wants to hear of a scope."""
 
     scope: str
@@ -61,7 +61,7 @@ def _scope(call: Call) -> str:
     return scope
 
 
-def _shown(watch: rows.Watch) -> Watch:
+def _shown(watch: rows.Watch) -> ShownWatch:
     return {"scope": watch.scope, "level": watch.level, "updated_at": watch.updated_at}
 
 
@@ -75,7 +75,7 @@ ENDPOINTS = [
         list_watches,
         "List what a user watches",
         parameters=[paging.CURSOR],
-        answer=Page[Watch],
+        answer=PageOf[ShownWatch],
         answers=_NO_USER,
     ),
     Endpoint(
@@ -84,7 +84,7 @@ ENDPOINTS = [
         put_watch,
         "Watch a scope, or ignore it",
         body=WatchBody,
-        answer=Watch,
+        answer=ShownWatch,
         answers=_NO_USER,
     ),
     Endpoint(

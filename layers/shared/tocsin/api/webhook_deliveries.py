@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import webhook_deliveries, webhooks
@@ -20,7 +20,7 @@ from tocsin.webhooks.sign import message_id_of
 _STATUSES = ("pending", "delivered", "failed")
 
 
-class WebhookDelivery(TypedDict):
+class ShownWebhookDelivery(TypedDict):
     """A message to a webhook, and what became of it. `message_id` is its id as the receiver sees it."""
 
     id: UUID
@@ -89,7 +89,7 @@ def _enqueued(sent: webhook_deliveries.WebhookDelivery | NotEnqueued, what: str)
             return Response(202, shown(sent))
 
 
-def shown(row: webhook_deliveries.WebhookDelivery) -> WebhookDelivery:
+def shown(row: webhook_deliveries.WebhookDelivery) -> ShownWebhookDelivery:
     return {
         "id": row.id,
         "webhook_id": row.webhook_id,
@@ -128,7 +128,7 @@ ENDPOINTS = [
         "Send a test event",
         success=202,
         answers=_UNKNOWN | {409: "The webhook is disabled"},
-        answer=WebhookDelivery,
+        answer=ShownWebhookDelivery,
     ),
     Endpoint(
         "GET /v1/webhooks/{id}/deliveries",
@@ -136,7 +136,7 @@ ENDPOINTS = [
         list_deliveries,
         "List what a webhook was told, and what it answered",
         parameters=[*_FILTERS, *paging.PARAMETERS],
-        answer=Page[WebhookDelivery],
+        answer=PageOf[ShownWebhookDelivery],
         answers=_UNKNOWN,
     ),
     Endpoint(
@@ -146,6 +146,6 @@ ENDPOINTS = [
         "Deliver the same message again",
         success=202,
         answers={404: "No such delivery", 409: "The webhook is disabled"},
-        answer=WebhookDelivery,
+        answer=ShownWebhookDelivery,
     ),
 ]

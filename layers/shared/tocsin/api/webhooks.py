@@ -15,7 +15,7 @@ from tocsin.foundation.destinations import MAX_URL
 from tocsin.foundation.fields import Closed, unique
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
-from tocsin.http.answers import Page, one_of
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import webhooks
@@ -62,7 +62,7 @@ class WebhookPatch(Closed):
     timeout_seconds: Seconds | None = None
 
 
-class Webhook(TypedDict):
+class ShownWebhook(TypedDict):
     """Where a tenant's own systems hear what became of its notifications."""
 
     id: UUID
@@ -83,7 +83,7 @@ class Webhook(TypedDict):
     updated_at: datetime
 
 
-class WebhookWithSecret(Webhook):
+class WebhookWithSecret(ShownWebhook):
     """A webhook with the secret that signs what it is told, which is shown this once."""
 
     secret: str
@@ -173,7 +173,7 @@ def _shown_with(row: webhooks.Webhook, secret: str) -> WebhookWithSecret:
     return {**_shown(row), "secret": secret}
 
 
-def _shown(row: webhooks.Webhook) -> Webhook:
+def _shown(row: webhooks.Webhook) -> ShownWebhook:
     return {
         "id": row.id,
         "url": row.url,
@@ -198,7 +198,7 @@ _UNKNOWN = {404: "No such webhook"}
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/webhooks", "manage", list_webhooks, "List the webhooks", answer=Page[Webhook]),
+    Endpoint("GET /v1/webhooks", "manage", list_webhooks, "List the webhooks", answer=PageOf[ShownWebhook]),
     Endpoint(
         "POST /v1/webhooks",
         "manage",
@@ -209,14 +209,14 @@ ENDPOINTS = [
         answer=WebhookWithSecret,
         answers={409: "There are too many, or no way leads to the internet"},
     ),
-    Endpoint("GET /v1/webhooks/{id}", "manage", get_webhook, "Show a webhook", answers=_UNKNOWN, answer=Webhook),
+    Endpoint("GET /v1/webhooks/{id}", "manage", get_webhook, "Show a webhook", answers=_UNKNOWN, answer=ShownWebhook),
     Endpoint(
         "PATCH /v1/webhooks/{id}",
         "manage",
         patch_webhook,
         "Change a webhook, or switch it off and on",
         body=WebhookPatch,
-        answer=Webhook,
+        answer=ShownWebhook,
         answers=_UNKNOWN | {409: "No way leads to the internet"},
     ),
     Endpoint(

@@ -19,8 +19,8 @@ NOTIFICATION_STATUSES = ("accepted", "in_progress", "finished", "dead_letter")
 EVENT_OUTCOMES = ("waiting", "notified", "nobody", "not_routed", "expired", "dead_letter")
 
 Mode = Annotated[str, one_of(*MODES)]
-Channel = Annotated[str, one_of(*CHANNELS)]
-Way = Annotated[str, one_of(*WAYS)]
+ChannelWord = Annotated[str, one_of(*CHANNELS)]
+WayWord = Annotated[str, one_of(*WAYS)]
 Priority = Annotated[str, one_of(*PRIORITIES)]
 Backoff = Annotated[str, one_of(*BACKOFFS)]
 WorkKind = Annotated[str, one_of(*WORK_KINDS)]

@@ -1,4 +1,6 @@
-"""What answers have in common, and how their schemas are said: shapes that cost next to nothing to import. Pure."""
+"""What answers have in common, and how their schemas are said: shapes that cost next to nothing to import. Pure.
+
+A shape that shows what has a type of its own already is called Shown…; in the OpenAPI document it has the name without that."""
 
 from typing import Annotated, Generic, NotRequired, TypeVar
 
@@ -13,7 +15,7 @@ def one_of(*words: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": list(words)})
 
 
-class Page(TypedDict, Generic[Item]):
+class PageOf(TypedDict, Generic[Item]):
     """A page of a list."""
 
     data: list[Item]
@@ -27,7 +29,7 @@ class ProblemError(TypedDict):
     message: str
 
 
-class Problem(TypedDict):
+class ShownProblem(TypedDict):
     """What went wrong (RFC 9457)."""
 
     type: Annotated[str, WithJsonSchema({"type": "string", "format": "uri-reference"})]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tocsin.http import person_header
-from tocsin.http.answers import Problem, Throttled
+from tocsin.http.answers import ShownProblem, Throttled
 from tocsin.http.door import ANY_KEY, Endpoint
 from tocsin.http.openapi_schemas import Schemas, schemas_of
 
@@ -99,12 +99,13 @@ def _response(
     if is_gateways:
         return {"description": words, "content": {"application/json": {"schema": schemas.answers[Throttled]}}}
     if status >= 400:
-        content = {"application/problem+json": {"schema": schemas.answers[Problem]}}
+        content = {"application/problem+json": {"schema": schemas.answers[ShownProblem]}}
         return {"description": words, "content": content} | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
     shape = endpoint.other_answers.get(status, endpoint.answer)
     if shape is not None:
         return {"description": words, "content": {"application/json": _content(schemas.answers[shape], examples)}}
-    return {"description": words, "content": {kind: {"schema": {"type": "string"}} for kind in endpoint.answer_types}}
+    content = {kind: {"schema": {} if kind == "application/json" else {"type": "string"}} for kind in endpoint.answer_types}
+    return {"description": words, "content": content}
 
 
 def _operation(

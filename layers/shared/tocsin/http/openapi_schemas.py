@@ -7,11 +7,11 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from tocsin.http.answers import Problem, Throttled
+from tocsin.http.answers import ShownProblem, Throttled
 from tocsin.http.door import Endpoint
 
 _REF = "#/components/schemas/{model}"
-_PAGE = re.compile(r"Page_(\w+)_")
+_PAGE = re.compile(r"PageOf_(\w+)_")
 _MODES: dict[Literal["body", "answer"], JsonSchemaMode] = {"body": "validation", "answer": "serialization"}
 
 
@@ -36,7 +36,7 @@ def schemas_of(endpoints: list[Endpoint]) -> Schemas:
     answers = {shape for endpoint in endpoints for shape in (endpoint.answer, *endpoint.other_answers.values())} - {None}
     shapes: list[tuple[Literal["body", "answer"], Any]] = [
         *(("body", shape) for shape in sorted(bodies, key=str)),
-        *(("answer", shape) for shape in sorted({*answers, Problem, Throttled}, key=str)),
+        *(("answer", shape) for shape in sorted({*answers, ShownProblem, Throttled}, key=str)),
     ]
     found, defined = TypeAdapter.json_schemas(
         [(number, _MODES[role], TypeAdapter(shape)) for number, (role, shape) in enumerate(shapes)],
@@ -52,8 +52,8 @@ def schemas_of(endpoints: list[Endpoint]) -> Schemas:
 
 
 def _name(name: str) -> str:
-    """UserPage, where pydantic has Page_User_."""
-    return _PAGE.sub(r"\1Page", name)
+    """UserPage, where pydantic has PageOf_ShownUser_."""
+    return _PAGE.sub(r"\1Page", name).removeprefix("Shown")
 
 
 def _named(part: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from tocsin.http import cursors, problems
-from tocsin.http.answers import Page
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Request, Response
 
 Row = TypeVar("Row")
@@ -50,5 +50,5 @@ def page(rows: list[Row], limit: int, *, shown: Callable[[Row], Item], place: Ca
 
 def whole(data: list[Item], next_cursor: str | None = None) -> Response:
     """Answer with these; without a cursor, there are no more."""
-    body: Page[Item] = {"data": data, "next_cursor": next_cursor}
+    body: PageOf[Item] = {"data": data, "next_cursor": next_cursor}
     return Response(200, body)
