@@ -7,7 +7,8 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from tocsin.api import timelines
-from tocsin.api.notifications import CHANNELS, STATUSES
+from tocsin.api.notifications import CHANNELS
+from tocsin.api.routes import STATUSES
 from tocsin.api.timelines import ShownTimelineEntry
 from tocsin.api.words import Mode, WayWord
 from tocsin.delivery.decisions import FURTHEST, ToldStep, TooFarBack, Wish, decisions

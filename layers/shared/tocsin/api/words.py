@@ -16,6 +16,7 @@ WORK_KINDS = ("plan", "deliver", "fanout", "webhook", "trigger")
 RUN_OUTCOMES = ("running", "complete", "partial", "failed")
 RESOLUTIONS = ("replayed", "ignored", "handled_by_script", "handler_failed")
 NOTIFICATION_STATUSES = ("accepted", "in_progress", "finished", "dead_letter")
+AUDIENCES = ("users", "address", "tenant", "thread", "scope", "event", "digest")
 EVENT_OUTCOMES = ("waiting", "notified", "nobody", "not_routed", "expired", "dead_letter")
 
 Mode = Annotated[str, one_of(*MODES)]

@@ -10,7 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from tocsin.http.answers import ShownProblem, Throttled
 from tocsin.http.door import Endpoint
 
-_REF = "#/components/schemas/{model}"
+_PLACE = "#/components/schemas/"
 _PAGE = re.compile(r"PageOf_(\w+)_")
 _MODES: dict[Literal["body", "answer"], JsonSchemaMode] = {"body": "validation", "answer": "serialization"}
 
@@ -40,7 +40,7 @@ def schemas_of(endpoints: list[Endpoint]) -> Schemas:
     ]
     found, defined = TypeAdapter.json_schemas(
         [(number, _MODES[role], TypeAdapter(shape)) for number, (role, shape) in enumerate(shapes)],
-        ref_template=_REF,
+        ref_template=f"{_PLACE}{{model}}",
         schema_generator=_Untitled,
     )
     made = {shapes[number]: _named(schema) for (number, _), schema in found.items()}
@@ -63,7 +63,7 @@ def _named(part: Any) -> Any:
     if not isinstance(part, dict):
         return part
     return {
-        key: _name(value) if key == "$ref" else _named(value)
+        key: _PLACE + _name(value.removeprefix(_PLACE)) if key == "$ref" else _named(value)
         for key, value in part.items()
         if key != "title" or not isinstance(value, str)
     }

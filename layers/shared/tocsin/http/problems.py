@@ -1,7 +1,8 @@
 """Answers for what went wrong, as RFC 9457 problem details. Pure."""
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from tocsin.http.answers import ShownProblem
 
 
 @dataclass(slots=True)
@@ -15,15 +16,17 @@ class Problem(Exception):
     errors: list[dict[str, str]] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
 
-    def body(self, request_id: str) -> dict[str, Any]:
-        body: dict[str, Any] = {
+    def body(self, request_id: str) -> ShownProblem:
+        body: ShownProblem = {
             "type": self.kind,
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
             "request_id": request_id,
         }
-        return body | {"errors": self.errors} if self.errors else body
+        if self.errors:
+            body["errors"] = [{"pointer": one["pointer"], "message": one["message"]} for one in self.errors]
+        return body
 
 
 def unauthorized() -> Problem:
