@@ -1,4 +1,4 @@
-"""Status: what is wrong right now and what to do about it, in one call; and the outbox in numbers."""
+"""Status: what is wrong right now and what to do about it, in one call; and how much work waits, in numbers."""
 
 from datetime import datetime
 from typing import Any, NotRequired
