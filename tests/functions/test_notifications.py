@@ -73,7 +73,7 @@ def test_a_filter_that_means_nothing_is_422(api: Api, query: str) -> None:
 def test_a_cursor_that_was_not_given_out_is_400(api: Api) -> None:
     answer = api.get("/v1/notifications", query="cursor=abc")
 
-    assert (answer.status, answer.json["type"]) == (400, "invalid-cursor")
+    assert (answer.status, answer.json["type"]) == (400, "/errors#invalid-cursor")
 
 
 def test_pages_neither_repeat_nor_skip_while_new_rows_arrive(world: World, api: Api) -> None:

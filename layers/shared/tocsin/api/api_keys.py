@@ -135,7 +135,7 @@ def _not_rotatable(key: api_keys.ApiKey) -> Problem:
         return Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
     if key.replaced_by:
         return Problem(409, "already-rotated", "The key was rotated before", f"Rotate its successor, {key.replaced_by}, instead.")
-    return Problem(409, "expired", "The key has expired", "Make a new key instead.")
+    return Problem(409, "key-expired", "The key has expired", "Make a new key instead.")
 
 
 def revoke_key(call: Call) -> Response:

@@ -304,7 +304,7 @@ def _asked(call: Call) -> Wanted:
         return _wanted(parse(FilterBody, query))
     except Problem as problem:
         errors = [{"pointer": f"?{one['pointer'].lstrip('/')}", "message": one["message"]} for one in problem.errors]
-        raise problems.invalid("A filter is not valid.", errors) from None
+        raise problems.invalid_fields(errors) from None
 
 
 def _wanted(body: FilterBody) -> Wanted:
@@ -313,10 +313,10 @@ def _wanted(body: FilterBody) -> Wanted:
     if body.user_id is not None:
         named = f"user:{body.user_id}"
         if body.recipient not in (None, named):
-            raise problems.invalid("Name a `user_id` or a `recipient`, not two different ones.")
+            raise problems.invalid_field("/recipient", "is another one than `user_id`: name one of them")
         said["recipient"] = named
     if body.template_version is not None and body.template is None:
-        raise problems.invalid("A `template_version` is of a `template`: name it too.")
+        raise problems.invalid_field("/template_version", "is the version of a `template`: name that too")
     return Wanted(**said)
 
 

@@ -22,13 +22,14 @@ _LIMIT = "events"
 
 
 class EventReceipt(TypedDict):
-    """The event is recorded; who cares is found out. `duplicate`: it was before."""
+    """The event is recorded; who cares is found out. `duplicate`: it was before. Not `routed`: nobody will be told."""
 
     source: str
     event_id: str
     notification_id: UUID
     status: Literal["accepted", "duplicate"]
     recorded_at: datetime
+    routed: bool
 
 
 class EventResult(TypedDict):
@@ -56,7 +57,7 @@ def post_events(call: Call) -> Response:
 def _post_batch(call: Call) -> Response:
     items = call.request.json(BATCHED)
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH:
-        raise problems.invalid(f"A batch is a list of 1 to {MAX_BATCH} events.")
+        raise problems.invalid_field("", f"must be a list of 1 to {MAX_BATCH} events")
     ids = sorted(uuid7() for _ in items)  # in the order of the events, so that what comes of them keeps it
     depth = depth_of(call)
     read = [_try_told(item, notification_id, depth) for item, notification_id in zip(items, ids, strict=True)]
@@ -140,6 +141,7 @@ def _receipt(told: Told, recorded: Recorded) -> EventReceipt:
         "notification_id": recorded.notification_id,
         "status": "duplicate" if recorded.is_duplicate else "accepted",
         "recorded_at": recorded.recorded_at,
+        "routed": recorded.is_routed,
     }
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from tocsin.access.authenticate import Principal
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation import strict_json
 from tocsin.foundation.fields import Closed
@@ -29,8 +30,10 @@ from tocsin.intake.accept_intents import (
     MissingVariables,
     NothingToSay,
     Refusal,
+    TakenByAnother,
     UnknownTemplate,
     UnknownUsers,
+    Unreachable,
 )
 from tocsin.intake.admission import Sender
 from tocsin.intake.cancel import cancel as cancel_notification
@@ -40,6 +43,8 @@ _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 LIMIT = "intents"
 WAIT_PATH = "/v1/intents/wait"  # of another function: API Gateway routes by the path alone
 _TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
+
+_LACKING = {"email": "email address", "sms": "phone number", "push": "device", "in_app": "inbox"}
 
 Result = TypeVar("Result")
 
@@ -54,12 +59,20 @@ class Batch(Closed):
     intents: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+class IntentWarning(TypedDict):
+    """Somebody whom a channel cannot reach as they are now."""
+
+    pointer: str
+    message: str
+
+
 class IntentAccepted(TypedDict):
-    """The notification will be sent, whatever happens from here on."""
+    """The notification will be sent, whatever happens from here on. `warnings`: whom it will not reach, up to twenty."""
 
     notification_id: UUID
     status: Literal["accepted"]
     accepted_at: datetime
+    warnings: NotRequired[list[IntentWarning]]
 
 
 class BatchResult(TypedDict):
@@ -69,6 +82,7 @@ class BatchResult(TypedDict):
     status: int
     notification_id: NotRequired[UUID]
     replayed: NotRequired[Literal[True]]
+    warnings: NotRequired[list[IntentWarning]]
     problem: NotRequired[ShownProblem]
 
 
@@ -99,7 +113,7 @@ def post_intent(call: Call) -> Response:
         return Response(307, elsewhere, {"Location": WAIT_PATH})
     value = call.request.json()
     key = idempotency_key(call.request.headers.get("idempotency-key"))
-    one = asked(key, value, depth_of(call), mode=call.principal.mode)
+    one = asked(key, value, depth_of(call), call.principal)
     (end,), allowance = admit(call, 1, partial(accepting.accept, asked=[one]))
     if not isinstance(end, Admitted):
         raise refusal(end)
@@ -112,8 +126,8 @@ def post_batch(call: Call) -> Response:
     items = value.get("intents") if isinstance(value, dict) else None
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
         raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
-    depth, mode = depth_of(call), call.principal.mode
-    read = [_read_item(item, depth, mode) for item in items]
+    depth = depth_of(call)
+    read = [_read_item(item, depth, call.principal) for item in items]
     readable = [one for one in read if isinstance(one, Asked)]
     headers: dict[str, str] = {}
     ends: list[IntakeEnd] = []
@@ -171,24 +185,26 @@ def idempotency_key(header: str | None) -> str:
     return key
 
 
-def asked(key: str, value: Any, depth: int, *, mode: str) -> Asked:
-    """The intent, strictly read. `mode` is the key's."""
+def asked(key: str, value: Any, depth: int, principal: Principal, *, mode: str | None = None) -> Asked:
+    """The intent, strictly read. `mode` is the key's own, unless it says otherwise."""
     intent: Intent = door.parse(Intent, value)
-    if accepting.asks_for_more(intent, mode):
+    if intent.given_users and not admission.may_give_users(principal):
+        raise problems.forbidden("manage", what="A user in place of an id makes them known or changes them, which")
+    if accepting.asks_for_more(intent, mode or principal.mode):
         raise problems.invalid_field("/mode", "cannot be live: this is a test key, and what it sends reaches nobody")
     if accepting.send_at_is_too_far(intent):
         raise problems.invalid_field("/send_at", "must be within 365 days")
     return Asked(key, intent, strict_json.fingerprint(value), trigger_depth=depth)
 
 
-def _read_item(item: Any, depth: int, mode: str) -> Asked | Problem:
+def _read_item(item: Any, depth: int, principal: Principal) -> Asked | Problem:
     try:
         if not isinstance(item, dict):
-            raise problems.invalid("An intent must be an object.")
+            raise problems.invalid_field("", "must be an object")
         key = item.get("idempotency_key")
         if not isinstance(key, str) or not KEY.fullmatch(key):
             raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth, mode=mode)
+        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth, principal)
     except Problem as problem:
         return problem
 
@@ -201,7 +217,7 @@ def _key_of(item: Any) -> str | None:
 def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sender | None = None) -> Result:
     """Run a use case that takes in so many intents of this caller (or of another sender); what keeps them out is a problem."""
     config = settings()
-    sender = sender or admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
+    sender = sender or admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute, actor=call.actor)
     try:
         with admission.admitted(sender, LIMIT, size):
             return accept(
@@ -253,23 +269,45 @@ def refusal(end: Refusal) -> Problem:
                 "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
                 [{"pointer": "/payload", "message": "has no words"}],
             )
-        case UnknownUsers():
-            return _unknown_users(end)
+        case UnknownUsers(user_ids):
+            return _unknown_users(user_ids)
+        case TakenByAnother(place, user_id, name):
+            return Problem(
+                409,
+                "already-taken",
+                f"The {name} is taken",
+                f"Another user than {user_id} has this {name}; nothing was stored.",
+                [{"pointer": f"/audience/user_ids/{place}/{name}", "message": "is another user's"}],
+            )
 
 
-def _unknown_users(end: UnknownUsers) -> Problem:
-    shown = ", ".join(end.user_ids[:20])
+def _unknown_users(user_ids: dict[str, str]) -> Problem:
+    first = dict(list(user_ids.items())[:20])
     return Problem(
         422,
         "unknown-users",
         "Some users are not known",
-        f"Make them known with PUT /v1/users/{{id}} first: {shown}",
-        [{"pointer": "/audience/user_ids", "message": f"{user_id} is not known"} for user_id in end.user_ids[:20]],
+        f"Make them known with PUT /v1/users/{{id}} first, or give them here with their addresses: {', '.join(first.values())}",
+        [{"pointer": f"/audience/user_ids/{place}", "message": f"{name} is not known"} for place, name in first.items()],
     )
 
 
 def receipt(end: Admitted) -> IntentAccepted:
-    return {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+    shown: IntentAccepted = {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+    if end.unreachable:
+        shown["warnings"] = warnings(end)
+    return shown
+
+
+def warnings(end: Admitted) -> list[IntentWarning]:
+    """Whom the channels cannot reach as they are now; none where all can be."""
+    return [_warning(one) for one in end.unreachable]
+
+
+def _warning(one: Unreachable) -> IntentWarning:
+    pointer = f"/audience/user_ids/{one.place}" if one.place else "/audience"
+    who = one.name or "the address"
+    return {"pointer": pointer, "message": f"{who} has no {_LACKING[one.channel]}: {one.channel} cannot reach them"}
 
 
 def _result(key: str, end: IntakeEnd, request_id: str) -> BatchResult:
@@ -278,6 +316,8 @@ def _result(key: str, end: IntakeEnd, request_id: str) -> BatchResult:
     result: BatchResult = {"idempotency_key": key, "status": 202, "notification_id": end.notification_id}
     if end.is_replay:
         result["replayed"] = True
+    if end.unreachable:
+        result["warnings"] = warnings(end)
     return result
 
 
@@ -316,7 +356,8 @@ ENDPOINTS = [
         answers={
             307: "With `Prefer: wait=N`: the same request, to the path that waits",
             400: "Not JSON, or without a valid Idempotency-Key",
-            409: "The key is in flight, or the call comes out of a loop",
+            403: "The key lacks the scope, or `manage` for the users that are given",
+            409: "The key is in flight, an address is another user's, or the call comes out of a loop",
             429: "Rate limited",
         },
         parameters=[KEY_HEADER, prefer_header(required=False), HEADER_PARAMETER],

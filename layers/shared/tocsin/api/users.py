@@ -6,23 +6,22 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import AfterValidator, Field, StrictBool
+from pydantic import Field, StrictBool
 from typing_extensions import TypedDict
 
 from tocsin.api.erasures import ErasureReceipt, shown_count, shown_receipt
 from tocsin.api.words import AtLeast
 from tocsin.foundation import merge_patch
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, ExternalId, Name
+from tocsin.foundation.fields import Closed, ExternalId
 from tocsin.http import paging, problems
 from tocsin.http.answers import PageOf, ShownProblem
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Email, Phone
 from tocsin.people import users as people
 from tocsin.people.erase import erase
-from tocsin.people.time_zones import known_zone
 from tocsin.people.try_erase import try_erase
+from tocsin.people.user_fields import UserFields
 from tocsin.people.users import AlreadyTaken, Profile
 from tocsin.store import users
 from tocsin.store.users import UnknownUser, User
@@ -37,13 +36,8 @@ QUERY = {
 }
 
 
-class UserBody(Closed):
-    email: Email | None = None
-    phone: Phone | None = None
-    username: Name | None = None
-    locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
-    timezone: Annotated[str, Field(max_length=50), AfterValidator(known_zone)] | None = None
-    attributes: dict[str, Any] = Field(default_factory=dict)
+class UserBody(UserFields):
+    """The whole user: what is not named is cleared."""
 
 
 class UserItem(UserBody):
@@ -74,6 +68,12 @@ class ShownUser(TypedDict):
     updated_at: datetime
 
 
+class WrittenUser(ShownUser):
+    """A user who was replaced, or is new, and the names of what was cleared by that."""
+
+    cleared: list[str]
+
+
 class UserResult(TypedDict):
     """What became of one user of a batch: 201 new, 200 written again, or the problem."""
 
@@ -100,10 +100,10 @@ def put_user(call: Call) -> Response:
     external_id = external_id_of(call)
     body: UserBody = call.request.parsed(UserBody)
     try:
-        user, is_new = people.make_known(call.conn, call.actor, external_id, Profile(**body.model_dump()))
+        written = people.make_known(call.conn, call.actor, external_id, Profile(**body.model_dump()))
     except AlreadyTaken as taken:
-        raise _taken(taken) from None
-    return Response(201 if is_new else 200, _shown_user(user))
+        raise taken_by_another(taken) from None
+    return Response(201 if written.is_new else 200, _shown_written(written))
 
 
 def patch_user(call: Call) -> Response:
@@ -111,7 +111,7 @@ def patch_user(call: Call) -> Response:
     external_id = external_id_of(call)
     patch = call.request.json(merge_patch.MEDIA_TYPE, "application/json")
     if not isinstance(patch, dict):
-        raise problems.invalid("The request does not have the expected shape.")
+        raise problems.invalid_field("", "must be an object")
 
     def read(merged: dict[str, Any]) -> Profile:
         body: UserBody = parse(UserBody, merged)
@@ -121,7 +121,7 @@ def patch_user(call: Call) -> Response:
         with named_user():
             user = people.change(call.conn, call.actor, external_id, patch, read)
     except AlreadyTaken as taken:
-        raise _taken(taken) from None
+        raise taken_by_another(taken) from None
     return Response(200, _shown_user(user))
 
 
@@ -158,13 +158,13 @@ def _result(item: Any, one: "UserItem | Problem", ends: dict[str, bool | Already
     name = item.get("id") if isinstance(item, dict) and isinstance(item.get("id"), str) else None
     end = one if isinstance(one, Problem) else ends[one.id]
     if isinstance(end, AlreadyTaken):
-        end = _taken(end)
+        end = taken_by_another(end)
     if isinstance(end, Problem):
         return {"id": name, "status": end.status, "problem": end.body(request_id)}
     return {"id": name, "status": 201 if end else 200}
 
 
-def _taken(taken: AlreadyTaken) -> Problem:
+def taken_by_another(taken: AlreadyTaken) -> Problem:
     detail = f"Another user of this tenant has this {taken.field}."
     return Problem(409, "already-taken", f"The {taken.field} is taken", detail)
 
@@ -227,7 +227,7 @@ def _for_a_while() -> Callable[[], bool]:
 def external_id_of(call: Call) -> str:
     external_id = call.request.path_parameters.get("id", "")
     if not 1 <= len(external_id) <= 255:
-        raise problems.invalid("A user id has 1 to 255 characters.")
+        raise problems.invalid_path("id", "must have 1 to 255 characters")
     return external_id
 
 
@@ -238,6 +238,10 @@ def named_user() -> Iterator[None]:
         yield
     except UnknownUser:
         raise problems.not_found("user") from None
+
+
+def _shown_written(written: people.Written) -> WrittenUser:
+    return {**_shown_user(written.user), "cleared": written.cleared}
 
 
 def _shown_user(user: User) -> ShownUser:
@@ -275,9 +279,9 @@ ENDPOINTS = [
         "PUT /v1/users/{id}",
         "manage",
         put_user,
-        "Write a whole user: what is not named is cleared",
+        "Replace a user: what is not named is cleared, and the answer says what was",
         body=UserBody,
-        answer=ShownUser,
+        answer=WrittenUser,
         answers={201: "A new user", 409: "Email or username taken"},
     ),
     Endpoint(

@@ -9,9 +9,11 @@ from uuid import UUID
 from psycopg import Connection
 from pydantic import ValidationError
 
+from tocsin.access.audit import Actor
 from tocsin.foundation import strict_json
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import MAX_BODY, errors_of
+from tocsin.foundation.field_errors import errors_of
+from tocsin.foundation.fields import MAX_BODY
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import (
@@ -21,6 +23,7 @@ from tocsin.intake.accept_intents import (
     MissingVariables,
     NothingToSay,
     Refusal,
+    TakenByAnother,
     UnknownTemplate,
     UnknownUsers,
     accept,
@@ -72,6 +75,7 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
             mode="live",
             rate_subject="intake-queue",
             rate_limit=2_000_000_000,  # the queue itself is the throttle: a limit here could only lose or loop
+            actor=Actor(tenant_id, f"{source}:{fields.get('producer') or ''}".rstrip(":")[:255]),
         )
         if "specversion" in fields:
             told = _told({name: part for name, part in fields.items() if name not in ENVELOPE}, fields)
@@ -95,7 +99,9 @@ def _refused(end: Refusal, fields: dict[str, Any]) -> Malformed:
         case KeyReused():
             return Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)
         case UnknownUsers(user_ids):
-            return Malformed("recipient_not_found", f"unknown users: {', '.join(user_ids[:20])}", fields)
+            return Malformed("recipient_not_found", f"unknown users: {', '.join(list(user_ids.values())[:20])}", fields)
+        case TakenByAnother(_, user_id, name):
+            return Malformed("already_taken", f"another user than {user_id} has this {name}", fields)
         case UnknownTemplate(name):
             return Malformed("unknown_template", f"there is no active template {name}", fields)
         case MissingVariables(names):

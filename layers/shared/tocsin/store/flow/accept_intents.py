@@ -22,10 +22,12 @@ class Reserved:
     unknown_template: str | None
     missing_variables: list[str] | None
     says_nothing: bool
+    unreachable: list[tuple[str, str]] | None  # a recipient ('' is the address) and the channel that cannot reach them
+    clash: tuple[str, str] | None = None  # a given user, and which of theirs another user has
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables or self.says_nothing)
+        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables or self.says_nothing or self.clash)
 
 
 def reserve(
@@ -86,14 +88,31 @@ def reserve(
             ) AS template
             LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
-        ), unknown_user AS (
-            SELECT intent.n, wanted.external_id
+        ), recipient AS (
+            SELECT intent.n, wanted.external_id, known.id, known.email, known.phone
             FROM intent
             CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
             LEFT JOIN LATERAL (
-                SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id LIMIT 1
+                SELECT id, email, phone FROM users WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id LIMIT 1
             ) AS known ON true
-            WHERE known.id IS NULL
+            UNION ALL
+            SELECT n, '', NULL, audience ->> 'email', audience ->> 'phone' FROM intent WHERE audience_kind = 'address'
+        ), unknown_user AS (
+            SELECT n, external_id FROM recipient WHERE id IS NULL AND external_id <> ''
+        ), unreachable AS (
+            -- what the channels cannot do for a recipient as they are now
+            SELECT recipient.n, array_agg(ARRAY[recipient.external_id, channel]) AS found
+            FROM recipient
+            JOIN resolved USING (n)
+            LEFT JOIN wording USING (n)
+            CROSS JOIN LATERAL unnest(COALESCE(resolved.channels, wording.channels)) AS channel
+            WHERE (recipient.id IS NOT NULL OR recipient.external_id = '') AND CASE channel
+                WHEN 'email' THEN recipient.email IS NULL
+                WHEN 'sms' THEN recipient.phone IS NULL
+                WHEN 'push' THEN NOT EXISTS (
+                    SELECT FROM devices WHERE tenant_id = %(tenant_id)s AND user_id = recipient.id AND enabled)
+                ELSE recipient.id IS NULL END
+            GROUP BY recipient.n
         ), record AS (
             -- What is promised: the record, the work of planning it, and that it counts.
             INSERT INTO records (
@@ -150,10 +169,12 @@ def reserve(
                (SELECT request_count FROM counted) AS rate_used,
                CASE WHEN wording.n IS NULL THEN resolved.template END AS unknown_template,
                wording.missing AS missing_variables,
-               resolved.template IS NULL AND NOT intent.has_words AS says_nothing
+               resolved.template IS NULL AND NOT intent.has_words AS says_nothing,
+               unreachable.found[:20] AS unreachable
         FROM intent
         JOIN resolved USING (n)
         LEFT JOIN wording USING (n)
+        LEFT JOIN unreachable USING (n)
         LEFT JOIN record USING (notification_id)
         ORDER BY intent.n
         """,
