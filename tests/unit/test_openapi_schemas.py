@@ -4,8 +4,8 @@ import re
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
+from tests.functions import schemas
 from tocsin.api import about
 from tocsin.api.examples import BODIES, EXAMPLES
 from tocsin.http.door import Endpoint
@@ -20,10 +20,6 @@ def operation_of(endpoint: Endpoint) -> dict[str, Any]:
     method, path = endpoint.route.split(" ", 1)
     found: dict[str, Any] = DOCUMENT["paths"][path][method.lower()]
     return found
-
-
-def validator(schema: dict[str, Any]) -> Draft202012Validator:
-    return Draft202012Validator(schema | {"components": {"schemas": SCHEMAS}})
 
 
 def examples(part: Any) -> list[tuple[dict[str, Any], Any]]:
@@ -62,10 +58,8 @@ def test_every_body_has_an_example() -> None:
 def test_every_example_is_what_its_schema_says() -> None:
     found = examples(DOCUMENT["paths"])
 
-    assert {str(example) for example in EXAMPLES.values()} <= {str(example) for _, example in found} | {str(EXAMPLES["Problem"])}
-    assert [
-        list(validator(schema).iter_errors(example)) for schema, example in found if not validator(schema).is_valid(example)
-    ] == []
+    assert {str(example) for example in EXAMPLES.values()} <= {str(example) for _, example in found}
+    assert [error.message for schema, example in found for error in schemas.validator(schema).iter_errors(example)] == []
 
 
 @pytest.mark.parametrize("endpoint", [one for one in EVERY if one.body], ids=lambda endpoint: endpoint.route)

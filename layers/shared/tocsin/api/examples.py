@@ -96,19 +96,37 @@ BODIES: dict[str, Any] = {
     },
 }
 
+_USER: dict[str, Any] = {
+    "id": "alice",
+    "email": "alice@example.com",
+    "username": None,
+    "phone": "+14155550100",
+    "locale": "en",
+    "timezone": "Europe/Berlin",
+    "attributes": {},
+    "created_at": _AT,
+    "updated_at": _AT,
+}
+
 ANSWERS: dict[str, Any] = {
-    "IntentAccepted": {"notification_id": _ID, "status": "accepted", "accepted_at": _AT},
-    "User": {
-        "id": "alice",
-        "email": "alice@example.com",
-        "username": None,
-        "phone": "+14155550100",
-        "locale": "en",
-        "timezone": "Europe/Berlin",
-        "attributes": {},
-        "created_at": _AT,
-        "updated_at": _AT,
+    "IntentAccepted": {
+        "notification_id": _ID,
+        "status": "accepted",
+        "accepted_at": _AT,
+        "warnings": [{"pointer": "/audience/user_ids/0", "message": "alice has no phone number: sms cannot reach them"}],
     },
+    "BatchResults": {"results": [{"idempotency_key": "order-A-17-shipped", "status": 202, "notification_id": _ID}]},
+    "EventReceipt": {
+        "source": "/forum",
+        "event_id": "comment-4711",
+        "notification_id": _ID,
+        "status": "accepted",
+        "recorded_at": _AT,
+        "routed": True,
+    },
+    "User": _USER,
+    "WrittenUser": _USER | {"cleared": ["username"]},
+    "UserPage": {"data": [_USER], "next_cursor": None},
     "UnreadBadge": {"unread": 3, "capped": False},
     "UserToken": {"token": "tcu_…", "expires_at": "2026-11-18T10:00:00Z"},
     "Watch": {"scope": "repo:tocsin", "level": "all", "updated_at": _AT},
@@ -182,9 +200,9 @@ ANSWERS: dict[str, Any] = {
         "type": "/errors#invalid-request",
         "title": "The request is not valid",
         "status": 422,
-        "detail": "One field is not valid.",
+        "detail": "`/channels/0` must be one of email, sms, push, in_app.",
         "request_id": "c6af9ac6-7b61-11e6-9a41-93e8deadbeef",
-        "errors": [{"pointer": "/channels/0", "message": "Input should be 'email', 'sms', 'push' or 'in_app'"}],
+        "errors": [{"pointer": "/channels/0", "message": "must be one of email, sms, push, in_app"}],
     },
 }
 

@@ -68,7 +68,7 @@ def _refusals(endpoint: Endpoint, *, is_shared: bool) -> dict[int, str]:
     """What the door answers by itself, before or instead of the endpoint."""
     found = {429: "Too many calls; see Retry-After", 500: "Something went wrong; the request id finds the cause in the log"}
     if endpoint.scope:
-        found |= {401: "No valid key", 403: "The key lacks the scope"}
+        found |= {401: "No valid key, or token" if endpoint.is_personal else "No valid key", 403: "The key lacks the scope"}
         if endpoint.scope == ANY_KEY:
             found[403] = "The tenant is suspended"
         found[503] = "Cannot be reached just now; see Retry-After"
@@ -99,7 +99,7 @@ def _response(
     if is_gateways:
         return {"description": words, "content": {"application/json": {"schema": schemas.answers[Throttled]}}}
     if status >= 400:
-        content = {"application/problem+json": {"schema": schemas.answers[ShownProblem]}}
+        content = {"application/problem+json": _content(schemas.answers[ShownProblem], examples if status == 422 else {})}
         return {"description": words, "content": content} | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
     shape = endpoint.other_answers.get(status, endpoint.answer)
     if shape is not None:
