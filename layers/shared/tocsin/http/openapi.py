@@ -29,6 +29,7 @@ _SECURITY = {
 }
 _SUCCESSES = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done; there is nothing to say"}
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds to wait before the next try", "schema": {"type": "integer"}}}
+_ETAG = {"ETag": {"description": "Names this state; send it back as If-None-Match", "schema": {"type": "string"}}}
 
 
 def document(endpoints: list[Endpoint], examples: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -91,21 +92,28 @@ def _content(schema: dict[str, Any], examples: Mapping[str, Any]) -> dict[str, A
     return {"schema": schema} | ({"example": examples[name]} if name in examples else {})
 
 
-def _response(
-    endpoint: Endpoint, status: int, words: str, schemas: Schemas, examples: Mapping[str, Any], *, is_gateways: bool
-) -> dict[str, Any]:
+def _response(endpoint: Endpoint, status: int, words: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"description": words}
+    if status in (429, 503) and endpoint.scope:
+        told["headers"] = _RETRY_AFTER
+    elif 304 in endpoint.answers and status in (200, 304):
+        told["headers"] = _ETAG
+    content = _answer(endpoint, status, schemas, examples)
+    return told | ({"content": content} if content else {})
+
+
+def _answer(endpoint: Endpoint, status: int, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
+    """What an answer of this status holds, by its media type. API Gateway has words of its own."""
     if status in (204, 304):
-        return {"description": words}
-    if is_gateways:
-        return {"description": words, "content": {"application/json": {"schema": schemas.answers[Throttled]}}}
+        return {}
+    if status == 429 and endpoint.scope is None:
+        return {"application/json": _content(schemas.answers[Throttled], {})}
     if status >= 400:
-        content = {"application/problem+json": _content(schemas.answers[ShownProblem], examples if status == 422 else {})}
-        return {"description": words, "content": content} | ({"headers": _RETRY_AFTER} if status in (429, 503) else {})
+        return {"application/problem+json": _content(schemas.answers[ShownProblem], examples if status == 422 else {})}
     shape = endpoint.other_answers.get(status, endpoint.answer)
     if shape is not None:
-        return {"description": words, "content": {"application/json": _content(schemas.answers[shape], examples)}}
-    content = {kind: {"schema": {} if kind == "application/json" else {"type": "string"}} for kind in endpoint.answer_types}
-    return {"description": words, "content": content}
+        return {"application/json": _content(schemas.answers[shape], examples)}
+    return {kind: {"schema": {} if kind == "application/json" else {"type": "string"}} for kind in endpoint.answer_types}
 
 
 def _operation(
@@ -125,10 +133,7 @@ def _operation(
         + endpoint.parameters
         + ([person_header.PARAMETER] if endpoint.scope and not endpoint.route.startswith("GET ") else []),
         "responses": {
-            str(status): _response(
-                endpoint, status, words, schemas, examples, is_gateways=status == 429 and endpoint.scope is None
-            )
-            for status, words in sorted(told.items())
+            str(status): _response(endpoint, status, words, schemas, examples) for status, words in sorted(told.items())
         },
         "security": [{"key": []}, *([{"user_token": []}] if endpoint.is_personal else [])] if endpoint.scope else [],
     }
