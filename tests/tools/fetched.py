@@ -21,7 +21,16 @@ def from_npm(package: str, version: str, command: str) -> Path:
     """The command of a package of npm; skips the test where there is no node, or no registry."""
     if shutil.which("npm") is None:
         pytest.skip(f"{package} needs node and npm, which are not here")
-    fetch = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--fetch-retries=1", f"{package}@{version}"]
+    fetch = [
+        "npm",
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--loglevel=error",
+        "--fetch-retries=1",
+        "--fetch-retry-mintimeout=1000",
+        f"{package}@{version}",
+    ]
 
     def install(folder: Path) -> None:
         (folder / "package.json").write_text("{}")  # else npm looks for one further up
@@ -61,5 +70,6 @@ def _run(command: list[str | Path], folder: Path, what: str) -> None:
     except subprocess.TimeoutExpired:
         pytest.skip(f"{what} cannot be fetched: no end after {LONGEST_FETCH:.0f} seconds")
     except subprocess.CalledProcessError as error:
-        said = (error.stderr or error.stdout).decode(errors="replace").strip().splitlines() or ["it does not say why"]
-        pytest.skip(f"{what} cannot be fetched: {said[-1][:200]}")
+        said = (error.stderr or error.stdout).decode(errors="replace").strip().splitlines()
+        why = next((line for line in said if line.lower().startswith(("error", "npm error"))), "it does not say why")
+        pytest.skip(f"{what} cannot be fetched: {why[:200]}")
