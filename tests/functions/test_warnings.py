@@ -103,6 +103,13 @@ def test_an_address_that_cannot_have_the_channel_is_refused_at_once(
     assert world.count("records") == 0
 
 
+def test_the_usual_channels_are_warned_of_too(world: World, api: Api) -> None:
+    world.add_user(email=None)
+    without = {name: part for name, part in intent().items() if name != "channels"}
+
+    assert _warned(api.send(without)) == [("/audience/user_ids/0", "alice has no email address: email cannot reach them")]
+
+
 def test_a_channel_that_only_the_type_asks_of_an_address_is_a_warning(world: World, api: Api) -> None:
     api.put("/v1/notification-types/order.shipped", {"channels": ["email", "sms"]})
     sent = intent(audience={"kind": "address", "email": "a@example.com"})

@@ -14,12 +14,13 @@ from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.admission import Sender
-from tocsin.intake.intents import AddressAudience, Intent, ScopeAudience, UsersAudience
+from tocsin.intake.intents import DEFAULT_CHANNELS, AddressAudience, Intent, ScopeAudience, UsersAudience
 from tocsin.intake.reserve import Arrival, Given, Row, reserve, reserve_with_users
 from tocsin.store import records
 from tocsin.store.flow.accept_intents import Reserved
 
 FARTHEST_SEND = timedelta(days=365)
+MOST_WARNINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +189,15 @@ def _refusal(intent: Intent, reserved: Reserved) -> Refusal:
 
 
 def _unreachable(intent: Intent, reserved: Reserved) -> list[Unreachable]:
-    if not reserved.unreachable:
+    """By the channels it will go by, whoever said so; what an address does not have was refused where the intent asked for it."""
+    if isinstance(intent.audience, AddressAudience):
+        return [Unreachable("", "", one) for one in reserved.channels or () if not intent.audience.has(one)]
+    if not isinstance(intent.audience, UsersAudience):
         return []
-    places = _places(intent)
-    return [Unreachable(places.get(name, ""), name, channel) for name, channel in reserved.unreachable]
+    lacking = {"email": reserved.no_email, "sms": reserved.no_phone, "push": reserved.no_device}
+    found = [(name, one) for one in reserved.channels or DEFAULT_CHANNELS for name in lacking.get(one) or ()]
+    places = _places(intent) if found else {}
+    return [Unreachable(places[name], name, channel) for name, channel in found[:MOST_WARNINGS]]
 
 
 def _places(intent: Intent) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Reserve: take each intent whose key is free, in one round trip; the users it gives are made known in the same transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import Any
 
@@ -103,7 +103,8 @@ def _fresh(conn: Connection[Any], rows: list[Row], arrival: Arrival, release: li
 
 def _clashing(n: int, given: Given, clashes: dict[str, str]) -> Reserved:
     name = next(name for name in given if name in clashes)
-    return Reserved(n, None, None, None, 0, None, None, says_nothing=False, unreachable=None, clash=(name, clashes[name]))
+    nothing: dict[str, Any] = {each.name: None for each in fields(Reserved)}
+    return Reserved(**nothing | {"n": n, "rate_used": 0, "says_nothing": False, "clash": (name, clashes[name])})
 
 
 def _taken(conn: Connection[Any], rows: list[Row], arrival: Arrival, release: list[str] | None) -> Cursor[Reserved]:

@@ -22,7 +22,10 @@ class Reserved:
     unknown_template: str | None
     missing_variables: list[str] | None
     says_nothing: bool
-    unreachable: list[tuple[str, str]] | None  # a recipient ('' is the address) and the channel that cannot reach them
+    channels: list[str] | None  # as the intent, its type or its template say
+    no_email: list[str] | None  # who has none, as they are now
+    no_phone: list[str] | None
+    no_device: list[str] | None
     clash: tuple[str, str] | None = None  # a given user, and which of theirs another user has
 
     @property
@@ -88,31 +91,26 @@ def reserve(
             ) AS template
             LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
-        ), recipient AS (
-            SELECT intent.n, wanted.external_id, known.id, known.email, known.phone
+        ), recipients AS (
+            -- Who is not known, and of the others who lacks what: the first twenty. Devices are not looked for in vain.
+            SELECT intent.n, found.*
             FROM intent
-            CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
-            LEFT JOIN LATERAL (
-                SELECT id, email, phone FROM users WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id LIMIT 1
-            ) AS known ON true
-            UNION ALL
-            SELECT n, '', NULL, audience ->> 'email', audience ->> 'phone' FROM intent WHERE audience_kind = 'address'
-        ), unknown_user AS (
-            SELECT n, external_id FROM recipient WHERE id IS NULL AND external_id <> ''
-        ), unreachable AS (
-            -- what the channels cannot do for a recipient as they are now
-            SELECT recipient.n, array_agg(ARRAY[recipient.external_id, channel]) AS found
-            FROM recipient
-            JOIN resolved USING (n)
-            LEFT JOIN wording USING (n)
-            CROSS JOIN LATERAL unnest(COALESCE(resolved.channels, wording.channels)) AS channel
-            WHERE (recipient.id IS NOT NULL OR recipient.external_id = '') AND CASE channel
-                WHEN 'email' THEN recipient.email IS NULL
-                WHEN 'sms' THEN recipient.phone IS NULL
-                WHEN 'push' THEN NOT EXISTS (
-                    SELECT FROM devices WHERE tenant_id = %(tenant_id)s AND user_id = recipient.id AND enabled)
-                ELSE recipient.id IS NULL END
-            GROUP BY recipient.n
+            CROSS JOIN LATERAL (
+                SELECT array_agg(wanted.external_id ORDER BY wanted.external_id) FILTER (WHERE known.id IS NULL) AS unknown,
+                       (array_agg(wanted.external_id) FILTER (WHERE known.email IS NULL))[:20] AS no_email,
+                       (array_agg(wanted.external_id) FILTER (WHERE known.phone IS NULL))[:20] AS no_phone,
+                       (array_agg(wanted.external_id) FILTER (
+                           WHERE COALESCE('push' = ANY(intent.channels), true) AND NOT EXISTS (
+                               SELECT FROM devices
+                               WHERE devices.tenant_id = %(tenant_id)s AND devices.user_id = known.id AND devices.enabled))
+                       )[:20] AS no_device
+                FROM jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
+                LEFT JOIN LATERAL (
+                    SELECT id, email, phone FROM users
+                    WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id
+                    LIMIT 1
+                ) AS known ON true
+            ) AS found
         ), record AS (
             -- What is promised: the record, the work of planning it, and that it counts.
             INSERT INTO records (
@@ -129,8 +127,9 @@ def reserve(
                 tocsin_now() + %(window)s
             FROM intent
             JOIN resolved USING (n)
+            JOIN recipients USING (n)
             LEFT JOIN wording USING (n)
-            WHERE NOT EXISTS (SELECT FROM unknown_user WHERE unknown_user.n = intent.n)
+            WHERE recipients.unknown IS NULL
               AND CASE WHEN resolved.template IS NULL THEN intent.has_words
                        ELSE wording.n IS NOT NULL AND wording.missing IS NULL END
             ORDER BY n
@@ -164,17 +163,17 @@ def reserve(
         )
         SELECT intent.n, record.accepted_at,
                extract(epoch FROM record.due_at - record.accepted_at)::float8 AS due_in_seconds,
-               (SELECT array_agg(external_id ORDER BY external_id) FROM unknown_user WHERE unknown_user.n = intent.n)
-                   AS unknown_user_ids,
+               recipients.unknown AS unknown_user_ids,
                (SELECT request_count FROM counted) AS rate_used,
                CASE WHEN wording.n IS NULL THEN resolved.template END AS unknown_template,
                wording.missing AS missing_variables,
                resolved.template IS NULL AND NOT intent.has_words AS says_nothing,
-               unreachable.found[:20] AS unreachable
+               COALESCE(resolved.channels, wording.channels) AS channels,
+               recipients.no_email, recipients.no_phone, recipients.no_device
         FROM intent
         JOIN resolved USING (n)
+        JOIN recipients USING (n)
         LEFT JOIN wording USING (n)
-        LEFT JOIN unreachable USING (n)
         LEFT JOIN record USING (notification_id)
         ORDER BY intent.n
         """,
