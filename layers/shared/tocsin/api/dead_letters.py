@@ -1,34 +1,30 @@
 """Dead letters: what automation gave up on, why, and doing it again or laying it aside."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid5
 
 from pydantic import Field, StrictBool, StrictInt
 from typing_extensions import TypedDict
 
-from tocsin.api import attempts, jobs, webhook_deliveries
-from tocsin.api.attempts import Attempt
+from tocsin.api import jobs, letters
 from tocsin.api.jobs import ShownJob
-from tocsin.api.webhook_deliveries import ShownWebhookDelivery
-from tocsin.api.words import WAYS, WORK_KINDS, Backoff, Mode, Priority, Resolution, TemplateRef
+from tocsin.api.letters import SOURCES, DeadLetter, DeadLetterDetail, DeadLetterGroup, SourceKind
+from tocsin.api.words import WAYS
 from tocsin.dead_letters import replay_many, resolve
-from tocsin.dead_letters.detail import LetterDetail, detail
+from tocsin.dead_letters.detail import detail
 from tocsin.dead_letters.obstacles import EXPIRED, RESOLVED, Obstacle
 from tocsin.dead_letters.replay import replay
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Reason, RowId, Word
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import filters, paging, problems
-from tocsin.http.answers import PageOf, one_of
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.store import dead_letters
-from tocsin.store.dead_letters import Cause, Wanted
+from tocsin.store.dead_letters import Wanted
 
 STATES = ("unresolved", "resolved", "replayed", "ignored", "handled_by_script", "handler_failed", "all")
-SOURCES = (*WORK_KINDS, "replay")
-SourceKind = Annotated[str, one_of(*SOURCES)]
 SECOND_COPY = "An earlier attempt may have arrived: this replay may be a second copy."
 
 
@@ -67,112 +63,10 @@ class ReplayManyBody(Closed):
     dry_run: StrictBool = False
 
 
-class DeadLetter(TypedDict):
-    """What automation gave up on, and why. `channel`, `route_id` and `recipient` are empty where it was not about a message."""
-
-    id: UUID
-    source_kind: SourceKind
-    notification_id: UUID | None
-    route_id: str | None
-    generation: int
-    channel: str
-    final_attempt_count: int
-    max_attempts: int
-    provider: str
-    provider_code: str
-    recovery_hint: str
-    trigger_id: UUID | None
-    handler_id: UUID | None
-    first_attempt_at: datetime | None
-    last_attempt_at: datetime | None
-    created_at: datetime
-    resolution: Resolution | None
-    resolved_at: datetime | None
-    resolution_reason: str
-    type: str
-    recipient: str
-    classification: str
-    failure_message: str
-    template: TemplateRef | None
-    resolved_by: str | None
-
-
-class DeadWork(TypedDict):
-    """The work that died."""
-
-    id: UUID
-    queue: str
-    priority: Any
-    payload: Any
-    retry_backoff: Backoff
-    retry_base_ms: int
-    principal_id: UUID | None
-    trigger_depth: int
-
-
-class LetterNotification(TypedDict):
-    """The notification that a dead letter is about."""
-
-    type: str
-    notification_id: UUID
-    producer: str
-    mode: Mode
-    priority: Priority
-    accepted_at: datetime
-    send_at: datetime | None
-    expires_at: datetime | None
-    cancelled_at: datetime | None
-
-
-class ReplayObstacle(TypedDict):
-    """Why a dead letter cannot be replayed just now."""
-
-    reason: str
-    detail: str
-
-
-class LetterReplay(TypedDict):
-    """What became of a replay."""
-
-    work_id: UUID
-    generation: int
-    status: str
-    dead_letter_id: UUID | None
-
-
-class DeadLetterDetail(DeadLetter):
-    """A dead letter with its retry history, and what became of its replay."""
-
-    attempts: list[Attempt]
-    work: DeadWork
-    notification: LetterNotification | None
-    delivery: ShownWebhookDelivery | None
-    obstacle: ReplayObstacle | None
-    second_copy_possible: bool
-    replay: LetterReplay | None
-
-
 class UnresolvedCount(TypedDict):
     """How many dead letters wait for a person."""
 
     unresolved: int
-
-
-class DeadLetterGroup(TypedDict):
-    """Unresolved dead letters that died of the same."""
-
-    source_kind: SourceKind
-    channel: str
-    classification: str
-    provider: str
-    provider_code: str
-    template: str | None
-    template_version: int | None
-    count: int
-    first_seen_at: datetime
-    last_seen_at: datetime
-    example_id: UUID
-    recovery_hint: str
 
 
 class DeadLetterGroups(TypedDict):
@@ -211,7 +105,7 @@ def list_dead_letters(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         places = dead_letters.find_page(call.conn, call.tenant_id, wanted, limit=limit + 1, before=after)
         rows = dead_letters.find(call.conn, call.tenant_id, [letter_id for _, letter_id in places])
-    return paging.page(rows, limit, shown=_summary, place=lambda row: (row["created_at"], row["id"]))
+    return paging.page(rows, limit, shown=letters.summary, place=lambda row: (row["created_at"], row["id"]))
 
 
 def count_unresolved(call: Call) -> Response:
@@ -224,7 +118,7 @@ def list_groups(call: Call) -> Response:
     limit = paging.limit_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
         causes = dead_letters.group_by_cause(call.conn, call.tenant_id, limit=limit)
-    data = [shown_group(one) for one in causes]
+    data = [letters.group(one) for one in causes]
     groups: DeadLetterGroups = {"data": data, "letters_looked_at_at_most": dead_letters.MOST_GROUPED}
     return Response(200, groups)
 
@@ -234,7 +128,7 @@ def get_dead_letter(call: Call) -> Response:
     found = detail(call.conn, call.tenant_id, letter_id) if letter_id else None
     if found is None:
         raise problems.not_found("dead letter")
-    return Response(200, _shown(found))
+    return Response(200, letters.detail(found))
 
 
 def replay_dead_letter(call: Call) -> Response:
@@ -268,7 +162,7 @@ def resolve_dead_letter(call: Call) -> Response:
         raise problems.not_found("dead letter")
     if not is_done:
         raise _problem(Obstacle(RESOLVED, f"This dead letter is resolved already: {found.letter['resolution']}."))
-    return Response(200, _shown(found))
+    return Response(200, letters.detail(found))
 
 
 def replay_dead_letters(call: Call) -> Response:
@@ -328,98 +222,6 @@ def _problem(obstacle: Obstacle) -> Problem:
         "not-replayable": "This dead letter cannot be replayed",
     }[kind]
     return Problem(409, kind, title, obstacle.detail)
-
-
-def shown_group(cause: Cause) -> DeadLetterGroup:
-    return {
-        "source_kind": cause.source_kind,
-        "channel": cause.channel,
-        "classification": cause.classification,
-        "provider": cause.provider,
-        "provider_code": cause.provider_code,
-        "template": cause.template,
-        "template_version": cause.template_version,
-        "count": cause.count,
-        "first_seen_at": cause.first_seen_at,
-        "last_seen_at": cause.last_seen_at,
-        "example_id": cause.example_id,
-        "recovery_hint": cause.recovery_hint,
-    }
-
-
-def _summary(row: dict[str, Any]) -> DeadLetter:
-    template: TemplateRef = {"id": row["template_id"], "name": row["template_name"], "version": row["template_version"]}
-    return {
-        "id": row["id"],
-        "source_kind": row["source_kind"],
-        "notification_id": row["notification_id"],
-        "route_id": row["route_id"],
-        "generation": row["generation"],
-        "channel": row["channel"],
-        "final_attempt_count": row["final_attempt_count"],
-        "max_attempts": row["max_attempts"],
-        "provider": row["provider"],
-        "provider_code": row["provider_code"],
-        "recovery_hint": row["recovery_hint"],
-        "trigger_id": row["trigger_id"],
-        "handler_id": row["handler_id"],
-        "first_attempt_at": row["first_attempt_at"],
-        "last_attempt_at": row["last_attempt_at"],
-        "created_at": row["created_at"],
-        "resolution": row["resolution"],
-        "resolved_at": row["resolved_at"],
-        "resolution_reason": row["resolution_reason"],
-        "type": row["notification_type"],
-        "recipient": row["recipient_ref"],
-        "classification": row["failure_classification"],
-        "failure_message": row["failure_message"],
-        "template": template if row["template_id"] else None,
-        "resolved_by": f"key:{row['resolved_by']}" if row["resolved_by"] else None,
-    }
-
-
-def _shown(found: LetterDetail) -> DeadLetterDetail:
-    letter, obstacle, replayed = found.letter, found.obstacle, found.replay
-    return {
-        **_summary(letter),
-        "attempts": [attempts.shown(attempt) for attempt in found.attempts],
-        "work": {
-            "id": letter["outbox_id"],
-            "queue": letter["queue"],
-            "priority": letter["priority"],
-            "payload": letter["payload"],
-            "retry_backoff": letter["retry_backoff"],
-            "retry_base_ms": letter["retry_base_ms"],
-            "principal_id": letter["principal_id"],
-            "trigger_depth": letter["trigger_depth"],
-        },
-        "notification": _shown_record(found.record) if found.record else None,
-        "delivery": webhook_deliveries.shown(found.delivery) if found.delivery else None,
-        "obstacle": {"reason": obstacle.reason, "detail": obstacle.detail} if obstacle else None,
-        "second_copy_possible": found.in_doubt,
-        "replay": {
-            "work_id": replayed.work_id,
-            "generation": replayed.generation,
-            "status": replayed.status,
-            "dead_letter_id": replayed.dead_letter_id,
-        }
-        if replayed
-        else None,
-    }
-
-
-def _shown_record(record: dict[str, Any]) -> LetterNotification:
-    return {
-        "type": record["notification_type"],
-        "notification_id": record["notification_id"],
-        "producer": record["producer"],
-        "mode": record["mode"],
-        "priority": record["priority"],
-        "accepted_at": record["accepted_at"],
-        "send_at": record["send_at"],
-        "expires_at": record["expires_at"],
-        "cancelled_at": record["cancelled_at"],
-    }
 
 
 _FILTERS: list[dict[str, Any]] = [

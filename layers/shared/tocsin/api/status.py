@@ -5,9 +5,9 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from tocsin.api import lanes
-from tocsin.api.dead_letters import DeadLetterGroup, shown_group
+from tocsin.api import lanes, letters
 from tocsin.api.lanes import ShownLane
+from tocsin.api.letters import DeadLetterGroup
 from tocsin.api.words import RunOutcome
 from tocsin.foundation.database import is_of_installation
 from tocsin.http.door import Call, Endpoint, Response
@@ -125,7 +125,7 @@ def get_status(call: Call) -> Response:
         },
         "lanes": [lanes.shown(lane) for lane in facts.lanes],
         "unknown_attempts": sum(pile.unknown for pile in facts.piles),
-        "dead_letters": [shown_group(cause) for cause in facts.causes],
+        "dead_letters": [letters.group(cause) for cause in facts.causes],
         "malformed_intents": {"count": facts.malformed[0], "oldest_at": facts.malformed[1]},
         "system_events": {severity: {"open": count, "since": since} for severity, count, since in facts.open_events},
         "jobs": {run.job: _shown_run(run, with_report=is_of_installation(call.tenant_id)) for run in facts.runs},
