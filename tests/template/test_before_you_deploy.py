@@ -17,6 +17,7 @@ from tools import pages
 from tools.gradual import gradual
 
 PAGE = (reading.ROOT / "docs" / "before-you-deploy.md").read_text(encoding="utf-8")
+README = (reading.ROOT / "README.md").read_text(encoding="utf-8")
 PRINT = "`python -m tests.template.usage_cost` prints what the page should say"
 # CloudFormation's name of a service: IAM's
 PREFIXES = {"ApiGatewayV2": "apigateway", "CertificateManager": "acm"}
@@ -40,6 +41,7 @@ def _admits(action: str) -> bool:
 
 def test_the_costs_are_those_of_the_template() -> None:
     assert f"| --- | --- | --- | --- |\n{usage_cost.sizes()}\n\n" in PAGE, PRINT
+    assert f"| --- | --- | --- | --- |\n{usage_cost.sizes()}\n\n" in README, PRINT
     assert f"| --- | --- | --- | --- | --- |\n{usage_cost.together()}\n\n" in PAGE, PRINT
     more = [(usage_cost.EMAILS_ESSENTIALS - usage_cost.EMAILS) * volume / 1e6 for volume in usage_cost.VOLUMES]
     assert "(+{:.2f} and +{:.2f} above)".format(*more) in PAGE, PRINT

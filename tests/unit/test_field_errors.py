@@ -78,6 +78,7 @@ def test_the_first_cause_is_named_and_the_others_are_counted() -> None:
     one, two = {"pointer": "/type", "message": "is required"}, {"pointer": "", "message": "must be an object"}
 
     assert first_of([one]) == "`/type` is required."
+    assert first_of([{"pointer": "?statu", "message": "did you mean `status`?"}]) == "`?statu` did you mean `status`?"
     assert first_of([two, one]) == "`/` must be an object. There is one more."
     assert first_of([one, two, one]) == "`/type` is required. There are 2 more."
 
@@ -99,3 +100,28 @@ def test_each_message_can_stand_alone(changes: dict[str, Any], pointer: str, mes
     body = {"type": "t", "audience": {"kind": "tenant"}, "payload": {}} | changes
 
     assert _wrong(Intent, body) == [{"pointer": pointer, "message": message}]
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer", "meant"),
+    [
+        ({"chanels": ["email"]}, "/chanels", "; did you mean `channels`?"),
+        ({"retry": {"max_attempt": 3}}, "/retry/max_attempt", "; did you mean `max_attempts`?"),
+        (
+            {"audience": {"kind": "users", "users_ids": ["a"], "user_ids": ["a"]}},
+            "/audience/users_ids",
+            "; did you mean `user_ids`?",
+        ),
+        (
+            {"audience": {"kind": "users", "user_ids": [{"id": "a", "mail": "b"}]}},
+            "/audience/user_ids/0/mail",
+            "; did you mean `email`?",
+        ),
+        ({"zebra": 1}, "/zebra", ""),
+    ],
+)
+def test_a_field_that_is_not_known_is_told_which_one_was_meant(changes: dict[str, Any], pointer: str, meant: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Intent.model_validate({"type": "t", "audience": {"kind": "tenant"}, "payload": {}} | changes)
+
+    assert errors_of(raised.value, Intent) == [{"pointer": pointer, "message": f"is not a known field{meant}"}]

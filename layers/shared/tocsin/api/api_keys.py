@@ -131,7 +131,7 @@ def rotate_key(call: Call) -> Response:
 
 
 def _not_rotatable(key: api_keys.ApiKey) -> Problem:
-    if not key.is_active:
+    if key.revoked_at:
         return Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
     if key.replaced_by:
         return Problem(409, "already-rotated", "The key was rotated before", f"Rotate its successor, {key.replaced_by}, instead.")

@@ -169,6 +169,7 @@ def idempotency_key(header: str | None) -> str:
             "idempotency-key-required",
             "The Idempotency-Key header is missing",
             "Send a key that is unique to this intent, so that a retry cannot send it twice.",
+            [{"pointer": "Idempotency-Key", "message": "is required"}],
         )
     text = header.strip()
     if quoted := _QUOTED.fullmatch(text):
@@ -181,6 +182,7 @@ def idempotency_key(header: str | None) -> str:
             "idempotency-key-invalid",
             "The Idempotency-Key header is not valid",
             "It must be one value of 1 to 255 printable ASCII characters (with a comma in it: in double quotes).",
+            [{"pointer": "Idempotency-Key", "message": "must be 1 to 255 printable ASCII characters"}],
         )
     return key
 

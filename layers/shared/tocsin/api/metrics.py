@@ -8,7 +8,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from tocsin.api.words import CHANNELS, MODES, ChannelWord, Mode
+from tocsin.api.words import MODES, WAYS, Mode, WayWord
 from tocsin.foundation.database import tenant_transaction
 from tocsin.http import filters, problems
 from tocsin.http.answers import one_of
@@ -43,7 +43,7 @@ class MetricRow(MetricTotals):
     id: UUID
     date: date
     hour: int | None
-    channel: ChannelWord
+    channel: WayWord
     provider: str
     created_at: datetime
     updated_at: datetime
@@ -107,7 +107,7 @@ def get_metrics(call: Call) -> Response:
     query = call.request.query
     by = filters.choice_of(call.request, "by", tuple(MOST_DAYS)) or "day"
     mode = filters.choice_of(call.request, "mode", MODES) or "live"
-    channel = filters.choice_of(call.request, "channel", CHANNELS)
+    channel = filters.choice_of(call.request, "channel", WAYS)
     asked = _day(call.request, "from"), _day(call.request, "to")
     with tenant_transaction(call.conn, call.tenant_id):
         first, last = _days(*asked, by, today=clock.now(call.conn).astimezone(UTC).date())
@@ -273,7 +273,7 @@ ENDPOINTS = [
             {"name": "from", "in": "query", "schema": {"type": "string", "format": "date"}, "description": "first day (UTC)"},
             {"name": "to", "in": "query", "schema": {"type": "string", "format": "date"}, "description": "last day, included"},
             filters.choice("by", tuple(MOST_DAYS), default="day"),
-            filters.choice("channel", CHANNELS),
+            filters.choice("channel", WAYS),
             {"name": "provider", "in": "query", "schema": {"type": "string"}},
             _MODE,
         ],

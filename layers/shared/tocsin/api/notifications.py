@@ -11,6 +11,7 @@ from tocsin.api.routes import STATUSES, NotificationRoute
 from tocsin.api.timelines import ShownTimelineEntry
 from tocsin.api.words import (
     AUDIENCES,
+    NOTIFICATION_STATUSES,
     WAYS,
     EventOutcome,
     Mode,
@@ -28,6 +29,8 @@ from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import dead_letters, domain_events, records
 
+STATES = NOTIFICATION_STATUSES  # its own, as `state_of` tells
+EITHER = tuple(dict.fromkeys((*STATES, *STATUSES)))  # or that of one of its routes
 CHANNELS = WAYS
 
 
@@ -108,7 +111,7 @@ def list_notifications(call: Call) -> Response:
     wanted = {
         "type": query.get("type"),
         "producer": query.get("producer"),
-        "status": filters.choice_of(call.request, "status", STATUSES),
+        "status": filters.choice_of(call.request, "status", EITHER),
         "channel": filters.choice_of(call.request, "channel", CHANNELS),
         "recipient": f"user:{query['user_id']}" if "user_id" in query else None,
         "since": filters.moment_of(call.request, "since"),
@@ -177,10 +180,11 @@ def shown_letter(letter: dict[str, Any] | None) -> GivenUp | None:
     }
 
 
-def state_of(counts: dict[str, int], *, is_dead: bool = False) -> str:
+def state_of(counts: dict[str, int], *, is_dead: bool = False, is_accepted: bool = False) -> str:
+    """Of a notification with so many routes of each status. `is_accepted`: it is still to be planned."""
     if is_dead:
         return "dead_letter"
-    if not counts:
+    if is_accepted and not counts:
         return "accepted"
     return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
 
@@ -189,7 +193,7 @@ def _shown_record(record: dict[str, Any], counts: dict[str, int], *, is_dead: bo
     shown: Notification = {
         "notification_id": record["notification_id"],
         "type": record["notification_type"],
-        "status": state_of(counts, is_dead=is_dead),
+        "status": state_of(counts, is_dead=is_dead, is_accepted=record["is_accepted"]),
         "route_counts": counts,
         "producer": record["producer"],
         "mode": record["mode"],
@@ -220,7 +224,9 @@ def _shown_summary(record: dict[str, Any]) -> Notification:
 
 _FILTERS: list[dict[str, Any]] = [
     *filters.text("type", "producer", "user_id"),
-    filters.choice("status", STATUSES, "Of one of its routes; dead_letter: or of itself"),
+    filters.choice(
+        "status", EITHER, "Its own, as shown (accepted, in_progress, finished, dead_letter), or that of one of its routes"
+    ),
     filters.choice("channel", CHANNELS, "Of one of its routes"),
     *filters.SINCE_UNTIL,
 ]

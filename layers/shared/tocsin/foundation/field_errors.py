@@ -1,9 +1,10 @@
 """What is wrong with the fields of a body: where, as JSON pointers, and in our own words, without echoing the values. Pure."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 MOST = 20
 _TAGS = ("users", "address", "tenant", "thread", "scope")  # of an audience: pydantic names the chosen shape, the sender does not
@@ -18,19 +19,31 @@ class FieldError(ValueError):
         self.field = field
 
 
-def errors_of(error: ValidationError) -> list[dict[str, str]]:
-    """The first twenty."""
-    return [{"pointer": _pointer(item), "message": _message(item)} for item in error.errors(include_url=False)[:MOST]]
+def errors_of(error: ValidationError, model: type[BaseModel] | None = None) -> list[dict[str, str]]:
+    """The first twenty. With the body's model, a field that is not known is told which one was perhaps meant."""
+    return [_told(item, model) for item in error.errors(include_url=False)[:MOST]]
+
+
+def _told(item: Any, model: type[BaseModel] | None) -> dict[str, str]:
+    parts = _parts(item)
+    near: list[str] = []
+    if model and item["type"] == "extra_forbidden":
+        near = get_close_matches(str(parts[-1])[:100], _names_at(model, parts[:-1]), n=1)
+    meant = f"; did you mean `{near[0]}`?" if near else ""
+    pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+    return {"pointer": pointer, "message": _message(item) + meant}
 
 
 def first_of(errors: list[dict[str, str]]) -> str:
     """The first cause as a sentence, and how many more there are."""
     first, more = errors[0], len(errors) - 1
     rest = f" There {'is one' if more == 1 else f'are {more}'} more." if more else ""
-    return f"`{first['pointer'] or '/'}` {first['message']}.{rest}"
+    end = "" if first["message"].endswith("?") else "."
+    return f"`{first['pointer'] or '/'}` {first['message']}{end}{rest}"
 
 
-def _pointer(item: Any) -> str:
+def _parts(item: Any) -> list[int | str]:
+    """Where it is, by the names that the sender wrote."""
     parts = list(item["loc"])
     if len(parts) > 1 and parts[0] == "audience" and parts[1] in _TAGS:
         del parts[1]
@@ -40,7 +53,24 @@ def _pointer(item: Any) -> str:
     cause = item.get("ctx", {}).get("error")
     if isinstance(cause, FieldError):
         parts += cause.field.split("/")
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+    return parts
+
+
+def _names_at(model: type[BaseModel], path: list[int | str]) -> set[str]:
+    """Which fields could stand there."""
+    models = {model}
+    for part in path:
+        if isinstance(part, str):
+            fields = [one.model_fields[part] for one in models if part in one.model_fields]
+            models = {found for field in fields for found in _models_in(field.annotation)}
+    return {name for one in models for name in one.model_fields}
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def _message(item: Any) -> str:

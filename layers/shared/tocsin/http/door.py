@@ -84,7 +84,7 @@ def parse(model: type[BaseModel], value: Any) -> Any:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise problems.invalid_fields(errors_of(error)) from None
+        raise problems.invalid_fields(errors_of(error, model)) from None
 
 
 @dataclass(frozen=True, slots=True)

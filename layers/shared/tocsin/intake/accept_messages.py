@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from tocsin.access.audit import Actor
 from tocsin.foundation import strict_json
@@ -166,11 +166,11 @@ def _told(value: dict[str, Any], fields: dict[str, Any]) -> Told:
     try:
         return Told(CloudEvent.model_validate(value), value.get("data") or {}, uuid7())
     except ValidationError as error:
-        raise _misshapen(error, fields) from None
+        raise _misshapen(error, fields, CloudEvent) from None
 
 
-def _misshapen(error: ValidationError, fields: dict[str, Any]) -> Malformed:
-    wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error))
+def _misshapen(error: ValidationError, fields: dict[str, Any], model: type[BaseModel]) -> Malformed:
+    wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error, model))
     return Malformed("schema", wrong, fields)
 
 
@@ -185,7 +185,7 @@ def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
     try:
         intent = Intent.model_validate(value)
     except ValidationError as error:
-        raise _misshapen(error, fields) from None
+        raise _misshapen(error, fields, Intent) from None
     if send_at_is_too_far(intent):
         raise Malformed("schema", "/send_at must be within 365 days", fields)
     return Asked(key, intent, strict_json.fingerprint(value))

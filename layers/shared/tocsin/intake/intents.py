@@ -33,10 +33,10 @@ Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(
 DEFAULT_CHANNELS = ["email", "in_app"]  # to users, where neither the intent nor its type nor a template says
 ChannelName = Literal["email", "sms", "push", "in_app"]
 _NEEDS = {
-    "email": "email needs an `email` in the audience",
-    "sms": "sms needs a `phone` in the audience",
-    "push": "push needs a user with a device: an address has none",
-    "in_app": "in_app needs a user: an address has no inbox",
+    "email": "cannot be email: the audience has no `email`",
+    "sms": "cannot be sms: the audience has no `phone`",
+    "push": "cannot be push: an address has no device",
+    "in_app": "cannot be in_app: an address has no inbox",
 }
 
 
