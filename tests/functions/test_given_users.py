@@ -314,3 +314,25 @@ def test_what_is_accepted_after_all_makes_its_users_known(world: World, api: Api
 def _deliver(*bodies: Any) -> None:
     """As the intake queue does."""
     assert handler_of("intake_queue")(sqs_event(*bodies), Context()) == {"batchItemFailures": []}
+
+
+def test_attributes_do_not_grow_without_end(world: World, api: Api) -> None:
+    assert api.send(to({"id": "carol", "attributes": {"a": "x" * 10_000}}, channels=["in_app"])).status == 202
+
+    answer = api.send(to({"id": "carol", "attributes": {"b": "x" * 10_000}}, channels=["in_app"]))
+    at_once = api.send(to({"id": "dan", "attributes": {"b": "x" * 20_000}}, channels=["in_app"]))
+
+    told = {"pointer": "/audience/user_ids/0/attributes", "message": "would have more than 16384 bytes with those that are known"}
+    assert assert_problem(answer, 422, "invalid-request")["errors"] == [told]
+    assert_problem(at_once, 422, "invalid-request")
+    assert list(_user(world, "carol")["attributes"]) == ["a"]
+    assert_problem(api.patch("/v1/users/carol", {"attributes": {"b": "x" * 10_000}}), 422, "invalid-request")
+
+
+def test_a_long_chain_of_intents_that_need_each_others_users_is_refused_as_a_whole(world: World, api: Api) -> None:
+    chain = [to({"id": f"p-{n}"}, f"p-{n - 1}", channels=["in_app"]) for n in range(30)]
+
+    answer = api.post("/v1/intents/batch", {"intents": [one | {"idempotency_key": f"k-{n}"} for n, one in enumerate(chain)]})
+
+    assert assert_problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == "/intents"
+    assert (world.count("users"), world.count("records")) == (0, 0)

@@ -25,6 +25,7 @@ from tocsin.intake import admission
 from tocsin.intake.accept_intents import (
     Admitted,
     Asked,
+    AttributesTooLarge,
     IntakeEnd,
     KeyReused,
     MissingVariables,
@@ -38,6 +39,8 @@ from tocsin.intake.accept_intents import (
 from tocsin.intake.admission import Sender
 from tocsin.intake.cancel import cancel as cancel_notification
 from tocsin.intake.intents import KEY, MAX_BATCH, Intent
+from tocsin.intake.reserve import Entangled
+from tocsin.people.user_fields import MAX_ATTRIBUTES
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 LIMIT = "intents"
@@ -239,6 +242,9 @@ def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sende
         ) from None
     except admission.RateExceeded:
         raise rate_limits.too_many(sender.rate_limit, LIMIT) from None
+    except Entangled:
+        message = "need users whom only other, refused intents of the batch give: give each user where they are needed"
+        raise problems.invalid_field("/intents", message) from None
 
 
 def refusal(end: Refusal) -> Problem:
@@ -273,6 +279,9 @@ def refusal(end: Refusal) -> Problem:
             )
         case UnknownUsers(user_ids):
             return _unknown_users(user_ids)
+        case AttributesTooLarge(place):
+            message = f"would have more than {MAX_ATTRIBUTES} bytes with those that are known"
+            return problems.invalid_field(f"/audience/user_ids/{place}/attributes", message)
         case TakenByAnother(place, user_id, name):
             return Problem(
                 409,

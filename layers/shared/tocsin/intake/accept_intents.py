@@ -76,6 +76,14 @@ class TakenByAnother:
 
 
 @dataclass(frozen=True, slots=True)
+class AttributesTooLarge:
+    """A given user's attributes would be too many, with those they have."""
+
+    place: str
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnknownTemplate:
     """There is no active template of this name for any of the channels."""
 
@@ -94,7 +102,7 @@ class NothingToSay:
     """There is no template, and no word in the payload that could stand for one."""
 
 
-Refusal = KeyReused | UnknownUsers | TakenByAnother | UnknownTemplate | MissingVariables | NothingToSay
+Refusal = KeyReused | UnknownUsers | TakenByAnother | AttributesTooLarge | UnknownTemplate | MissingVariables | NothingToSay
 IntakeEnd = Admitted | Refusal
 
 
@@ -178,7 +186,8 @@ def _end(asked: Asked, reserved: Reserved, known: dict[str, records.Reservation]
 def _refusal(intent: Intent, reserved: Reserved) -> Refusal:
     places = _places(intent)
     if reserved.clash:
-        return TakenByAnother(places[reserved.clash[0]], *reserved.clash)
+        name, field = reserved.clash
+        return AttributesTooLarge(places[name], name) if field == "attributes" else TakenByAnother(places[name], name, field)
     if reserved.unknown_user_ids:
         return UnknownUsers({places[name]: name for name in reserved.unknown_user_ids})
     if reserved.unknown_template:

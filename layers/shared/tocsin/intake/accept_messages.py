@@ -19,6 +19,7 @@ from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import (
     Admitted,
     Asked,
+    AttributesTooLarge,
     KeyReused,
     MissingVariables,
     NothingToSay,
@@ -102,6 +103,8 @@ def _refused(end: Refusal, fields: dict[str, Any]) -> Malformed:
             return Malformed("recipient_not_found", f"unknown users: {', '.join(list(user_ids.values())[:20])}", fields)
         case TakenByAnother(_, user_id, name):
             return Malformed("already_taken", f"another user than {user_id} has this {name}", fields)
+        case AttributesTooLarge(_, user_id):
+            return Malformed("too_large", f"the attributes of {user_id} would be too many, with those that are known", fields)
         case UnknownTemplate(name):
             return Malformed("unknown_template", f"there is no active template {name}", fields)
         case MissingVariables(names):

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict  # typing's own is not enough for pydant
 from tocsin.foundation.field_errors import ONE_OF, FieldError
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
 from tocsin.people import addresses
-from tocsin.people.user_fields import Email, Phone, UserFields
+from tocsin.people.user_fields import Attributes, Email, Phone, UserFields
 
 MAX_RECIPIENTS = 1_000
 MAX_BATCH = 500
@@ -44,7 +44,7 @@ class GivenUser(UserFields):
     """A user with the id and what else is known: made, or merged into what was known, when the intent is accepted."""
 
     id: ExternalId
-    attributes: dict[str, Any] | None = None  # type: ignore[assignment]  # null clears them
+    attributes: Attributes | None = None  # type: ignore[assignment]  # null clears them
 
     @property
     def patch(self) -> dict[str, Any]:

@@ -16,8 +16,14 @@ from tocsin.store.flow.accept_intents import Reserved
 
 Row = dict[str, Any]  # an intent as the statement takes it
 _MOST_RACES = 5
+_MOST_ROUNDS = 20
 
 Given = dict[str, Patch]  # users by their ids, with what is said of them
+
+
+class Entangled(Exception):
+    """So many intents of one batch need users whom only others give, which are refused, that it is not worth finding out. The
+    producer gives each user in the intent that needs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +51,11 @@ def reserve_with_users(
     A row that is not taken makes nobody known. So when one turns out to be refused, or its key to be another's, all is undone
     and begun again without it: its refusal is known then."""
     refused: dict[int, Reserved] = {}
-    races = 0
+    races = rounds = 0
     while races < _MOST_RACES:
+        rounds += 1
+        if rounds > _MOST_ROUNDS:
+            raise Entangled
         left = [row for row in rows if row["n"] not in refused]
         done: list[Reserved] | None = None
         try:
@@ -85,6 +94,8 @@ def _attempt(
     if clashes := given_users.taken(conn, sender.tenant_id, news) if news else {}:
         return _Attempt([], [_clashing(n, given[n], clashes) for n in fresh if given[n].keys() & clashes.keys()])
     changes = given_users.merge(conn, sender.tenant_id, news)
+    if clashes := given_users.overfull(changes):
+        return _Attempt([], [_clashing(n, given[n], clashes) for n in fresh if given[n].keys() & clashes.keys()])
     reserved = _taken(conn, rows, arrival, release).fetchall() if rows else []
     undone = [one for one in reserved if one.n in fresh and one.accepted_at is None]
     if not undone:

@@ -9,6 +9,7 @@ from psycopg import Connection
 from tocsin.access import audit
 from tocsin.access.audit import Actor
 from tocsin.foundation import merge_patch
+from tocsin.people.user_fields import attributes_fit
 from tocsin.people.users import FIELDS, Profile, record_change, wanted_twice
 from tocsin.store import users
 from tocsin.store.users import User
@@ -28,6 +29,11 @@ def news(conn: Connection[Any], tenant_id: UUID, given: dict[str, Patch]) -> dic
     """Those of whom something is said that is not known: most often nobody, and then nothing is locked or written."""
     known = users.find_named(conn, tenant_id, list(given))
     return {name: said for name, said in given.items() if name not in known or _merged(known[name], said) != _of(known[name])}
+
+
+def overfull(changes: list[GivenChange]) -> dict[str, str]:
+    """Whose attributes have become too many by what was merged into them."""
+    return {one.new.external_id: "attributes" for one in changes if not attributes_fit(one.new.attributes)}
 
 
 def taken(conn: Connection[Any], tenant_id: UUID, given: dict[str, Patch]) -> dict[str, str]:

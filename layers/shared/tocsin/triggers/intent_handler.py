@@ -18,6 +18,7 @@ from tocsin.intake import accept_intents, admission
 from tocsin.intake.accept_intents import (
     Admitted,
     Asked,
+    AttributesTooLarge,
     KeyReused,
     MissingVariables,
     NothingToSay,
@@ -26,6 +27,7 @@ from tocsin.intake.accept_intents import (
     UnknownUsers,
 )
 from tocsin.intake.intents import Intent
+from tocsin.intake.reserve import Entangled
 from tocsin.store.rows import TriggerRun
 from tocsin.triggers.event import event_of
 from tocsin.triggers.retry import HandlerFailure
@@ -91,7 +93,7 @@ def _send(conn: Connection[Any], group: list[Sending]) -> list[tuple[TriggerRun,
                 window=timedelta(days=config.idempotency_days),
             )
             return [(one, _failure(end)) for (one, _), end in zip(group, ends, strict=True)]
-    except (admission.RateExceeded, admission.KeyInFlight) as refusal:
+    except (admission.RateExceeded, admission.KeyInFlight, Entangled) as refusal:
         if len(group) > 1:
             return [sent for one in group for sent in _send(conn, [one])]
         if isinstance(refusal, admission.KeyInFlight):
@@ -114,6 +116,8 @@ def _failure(end: accept_intents.IntakeEnd) -> HandlerFailure | None:
             return HandlerFailure("unknown_users", f"unknown users: {', '.join(list(user_ids.values())[:20])}", is_permanent=True)
         case TakenByAnother(_, user_id, name):
             return HandlerFailure("already_taken", f"another user than {user_id} has this {name}", is_permanent=True)
+        case AttributesTooLarge(_, user_id):
+            return HandlerFailure("too_large", f"the attributes of {user_id} would be too many", is_permanent=True)
         case UnknownTemplate(name):
             return HandlerFailure("unknown_template", f"there is no active template {name[:100]}", is_permanent=True)
         case MissingVariables(names):

@@ -26,7 +26,7 @@ class Reserved:
     no_email: list[str] | None  # who has none, as they are now
     no_phone: list[str] | None
     no_device: list[str] | None
-    clash: tuple[str, str] | None = None  # a given user, and which of theirs another user has
+    clash: tuple[str, str] | None = None  # a given user, and what of theirs another user has, or is too much
 
     @property
     def is_refused(self) -> bool:
