@@ -300,7 +300,7 @@ def test_a_draft_of_an_sms_counts_its_parts(world: World, api: Api) -> None:
     assert (shown["text"], shown["sms"]) == ("Order 7", {"encoding": "GSM-7", "units": 7, "parts": 1})
 
 
-@pytest.mark.parametrize("name", [name for name in WRONG if "name" not in WRONG[name][0]])
+@pytest.mark.parametrize("name", [name for name in WRONG if not WRONG[name][0].keys() & {"name", "version"}])
 def test_a_drafts_faults_are_those_of_a_template(world: World, api: Api, name: str) -> None:
     changes, pointer = WRONG[name]
 
@@ -418,7 +418,7 @@ def test_over_http_a_missing_variable_and_an_unknown_template_are_told_apart_alo
         (202, None),
     ]
     assert alone[0].json["errors"] == [{"pointer": "/payload/order", "message": "is required by the template"}]
-    assert alone[1].json["errors"] == [{"pointer": "/template", "message": "is not known"}]
+    assert [error["pointer"] for error in alone[1].json["errors"]] == ["/template"]
     assert [result["status"] for result in batch.json["results"]] == [422, 422, 202]
     assert [result["problem"]["type"] for result in batch.json["results"][:2]] == [
         "/errors#missing-variables",

@@ -169,7 +169,7 @@ def test_what_was_not_signed_here_or_has_run_out_is_one_and_the_same_401(
         "a word": "a.b.c",
         "far too long": f"{good}{'A' * 5_000}",
     }
-    reference = api.get("/v1/inbox", key="no.such.token", request_id="r")
+    reference = api.get("/v1/inbox", key="nonsense", request_id="r")
     assert "POST /v1/users/{id}/tokens" in reference.json["detail"]
 
     for name, forged in forgeries.items():

@@ -233,12 +233,12 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
     if user_tokens.looks_like(presented):
         raise problems.user_token()
     if not key_format.is_well_formed(presented):
-        raise problems.unauthorized()
+        raise problems.unauthorized(to_inbox=endpoint.is_personal)
 
     def work(conn: Connection[Any]) -> Response:
         principal = authenticate.authenticate(conn, presented)
         if principal is None:
-            raise problems.unauthorized()
+            raise problems.unauthorized(to_inbox=endpoint.is_personal)
         if principal.is_suspended:
             raise problems.tenant_suspended()
         calls = limits.calls_of_key(principal)
@@ -269,14 +269,14 @@ def _read(endpoint: Endpoint, request: Request) -> Request:
 def _visit(endpoint: Endpoint, request: Request, person: Person | None) -> Response:
     """A browser with a user token, which said who is there without asking the database."""
     if person is None:
-        raise problems.token_refused()
+        raise problems.unauthorized(to_inbox=True)
     actor = Actor.person(person.tenant_id, person.user_id, request.source_ip, request.headers.get("user-agent", ""))
     read, calls = _read(endpoint, request), limits.calls_of_user()
 
     def work(conn: Connection[Any]) -> Response:
         match standing.of(conn, person):
             case Standing.UNKNOWN:
-                raise problems.token_refused()
+                raise problems.unauthorized(to_inbox=True)
             case Standing.SUSPENDED:
                 raise problems.tenant_suspended()
         if not limits.admits_call(conn, person.tenant_id, limits.subject_of_user(person.user_id), calls):
@@ -286,7 +286,7 @@ def _visit(endpoint: Endpoint, request: Request, person: Person | None) -> Respo
     try:
         return database.run(work)
     except errors.ForeignKeyViolation:
-        raise problems.token_refused() from None  # the user was erased since
+        raise problems.unauthorized(to_inbox=True) from None  # the user was erased since
 
 
 def _named_person(conn: Connection[Any], request: Request, principal: Principal) -> UUID:

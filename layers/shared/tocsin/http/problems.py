@@ -33,24 +33,16 @@ class Problem(Exception):
         return body
 
 
-def unauthorized() -> Problem:
+def unauthorized(*, to_inbox: bool = False) -> Problem:
     """One answer for a missing, malformed, unknown, revoked and expired key or token: it tells an attacker nothing."""
+    token = "A user token that has run out is made anew by your server: `POST /v1/users/{id}/tokens`."
     return Problem(
         401,
         "unauthorized",
-        "The API key is missing or not valid",
-        "Send a valid key as `Authorization: Bearer tcn_…`.",
-        headers={"WWW-Authenticate": "Bearer"},
-    )
-
-
-def token_refused() -> Problem:
-    """Likewise one answer for a user token that is forged, expired, or of a user who is gone."""
-    return Problem(
-        401,
-        "unauthorized",
-        "The user token is not valid",
-        "It has expired, or was never good here: have your server make a new one with `POST /v1/users/{id}/tokens`.",
+        "The user token or API key is missing or not valid" if to_inbox else "The API key is missing or not valid",
+        f"Send a valid one as `Authorization: Bearer …`. {token}"
+        if to_inbox
+        else "Send a valid key as `Authorization: Bearer tcn_…`.",
         headers={"WWW-Authenticate": "Bearer"},
     )
 
