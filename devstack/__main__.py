@@ -56,10 +56,7 @@ def _run(state: State, options: argparse.Namespace) -> int:
     started = time.monotonic()
     gateway = take_port(options.port)
     if options.reset:
-        say("Everything kept so far is deleted")
-        if state.postgres.exists():
-            postgres_cluster.evict(unprivileged.reachable_folder(state.postgres / "cluster"))
-        state.reset()
+        _forget(state)
     state.check()
     emulation = Emulation(ROOT, state) if options.runtime == "emulator" else None
     stack = _stack(state, options.parameters, emulation)
@@ -81,6 +78,14 @@ def _run(state: State, options: argparse.Namespace) -> int:
         gateway.close()
     say("Stopped")
     return 0
+
+
+def _forget(state: State) -> None:
+    """Delete all that was kept. A tree that is fresh has nothing, and nobody who uses it."""
+    say("Everything kept so far is deleted")
+    if state.postgres.exists():
+        postgres_cluster.evict(unprivileged.reachable_folder(state.postgres / "cluster"))
+    state.reset()
 
 
 def _stack(state: State, parameters: dict[str, str], emulation: Emulation | None) -> Stack:

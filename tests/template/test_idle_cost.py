@@ -1,4 +1,4 @@
-"""The monthly figure of an idle installation is the template's, in the README and on the page that explains it."""
+"""The monthly figure of an idle installation is the template's, on the page that explains it."""
 
 import re
 
@@ -7,7 +7,6 @@ import pytest
 from tests.template import idle_cost, reading
 
 PAGE = (reading.ROOT / "docs" / "deploying.md").read_text()
-README = (reading.ROOT / "README.md").read_text()
 PRINT = "`python -m tests.template.idle_cost` prints what the page should say"
 
 
@@ -20,12 +19,10 @@ def test_the_page_has_a_row_for_everything_that_bills_and_no_other() -> None:
     assert together == f"| **together** | | | **{idle_cost.total():.2f}** |", PRINT
 
 
-def test_the_readme_and_the_page_begin_with_the_sum() -> None:
+def test_the_page_begins_with_the_sum() -> None:
     own = round(idle_cost.total(**idle_cost.own_network()))
     everything = round(idle_cost.total())
 
-    assert f"about {everything} USD a month" in README, PRINT
-    assert f"a network you already have, about {own}\n" in README, PRINT
     assert f"About {everything} USD a month: list prices in us-east-1" in PAGE, PRINT
     assert f"all in all | {own} |" in PAGE, PRINT
 

@@ -43,8 +43,8 @@ def _told(item: Any, model: type[BaseModel] | None) -> dict[str, str]:
 def _meant(name: str, models: set[type[BaseModel]]) -> str:
     """Which field was perhaps meant: one that others call so, or that is spelt nearly so; else all there are."""
     known = sorted({field for one in models for field in one.model_fields})
-    elsewhere = [one.OFTEN_MEANT[name] for one in models if name in getattr(one, "OFTEN_MEANT", ())]
-    near = elsewhere or get_close_matches(name, known, n=1)
+    elsewhere = [getattr(one, "OFTEN_MEANT", {}).get(name) for one in models]
+    near = [meant for meant in elsewhere if meant] or get_close_matches(name, known, n=1)
     return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}" if known else ""
 
 

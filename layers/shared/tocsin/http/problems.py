@@ -35,16 +35,12 @@ class Problem(Exception):
 
 def unauthorized(*, to_inbox: bool = False) -> Problem:
     """One answer for a missing, malformed, unknown, revoked and expired key or token: it tells an attacker nothing."""
-    token = "A user token that has run out is made anew by your server: `POST /v1/users/{id}/tokens`."
-    return Problem(
-        401,
-        "unauthorized",
-        "The user token or API key is missing or not valid" if to_inbox else "The API key is missing or not valid",
-        f"Send a valid one as `Authorization: Bearer …`. {token}"
-        if to_inbox
-        else "Send a valid key as `Authorization: Bearer tcn_…`.",
-        headers={"WWW-Authenticate": "Bearer"},
-    )
+    what, how = "API key", "Send a valid key as `Authorization: Bearer tcn_…`."
+    if to_inbox:
+        what = "user token or API key"
+        how = "Send one as `Authorization: Bearer …`. Your server makes a fresh token with `POST /v1/users/{id}/tokens`."
+    title = f"The {what} is missing or not valid"
+    return Problem(401, "unauthorized", title, how, headers={"WWW-Authenticate": "Bearer"})
 
 
 def user_token() -> Problem:
