@@ -151,3 +151,25 @@ def test_a_path_that_is_nearly_one_is_told_which(path: str) -> None:
     got = ask(door([], otherwise=about.otherwise), an_event("POST /", rawPath=path, routeKey="$default"))
 
     assert (got.status, got.body["detail"]) == (404, "There is no such resource; did you mean /v1/intents?")
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/v1/user/alice", "/v1/users/{id}"),
+        ("/v1/notification/0198f000-0000-7000-8000-000000000001", "/v1/notifications/{id}"),
+        ("/healthz", "/health"),
+        ("/openapi.json", "/v1/openapi.json"),
+    ],
+)
+def test_a_path_with_variables_is_told_by_what_is_spelt_out(path: str, meant: str) -> None:
+    got = ask(door([], otherwise=about.otherwise), an_event("GET /", rawPath=path, routeKey="$default"))
+
+    assert got.body["detail"] == f"There is no such resource; did you mean {meant}?"
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/docs", "/v1/zebra/0198f000-0000-7000-8000-000000000001", "/wp-login.php"])
+def test_a_path_that_is_like_none_is_told_where_the_list_is(path: str) -> None:
+    got = ask(door([], otherwise=about.otherwise), an_event("GET /", rawPath=path, routeKey="$default"))
+
+    assert got.body["detail"] == "There is no such resource; GET /v1/openapi.json lists what there is."

@@ -177,3 +177,23 @@ def test_every_name_that_is_often_meant_is_none_of_the_fields_and_leads_to_one()
         for name, field in model.OFTEN_MEANT.items():
             assert name not in model.model_fields, name
             assert field.partition("/")[0] in model.model_fields, field
+
+
+@pytest.mark.parametrize(
+    ("audience", "message"),
+    [
+        ({"kind": "address", "email": "a@example.com", "user_id": "alice"}, "; there are email, kind, phone"),
+        ({"kind": "tenant", "id": "1"}, "; there are kind"),
+        ({"kind": "thread", "thread": {"kind": "order", "id": "1", "zebra": 1}}, "; there are id, kind"),
+    ],
+)
+def test_only_what_the_chosen_kind_has_is_suggested(audience: dict[str, Any], message: str) -> None:
+    (told,) = _told({"type": "t", "audience": audience, "payload": {}})
+
+    assert told["message"] == f"is not a known field{message}"
+
+
+def test_which_fields_there_are_is_said_once() -> None:
+    told = _told({"kind": "order", "id": "1", "zebra": 1, "gnu": 2}, Thread)
+
+    assert [one["message"] for one in told] == ["is not a known field; there are id, kind", "is not a known field"]

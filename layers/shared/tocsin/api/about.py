@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -83,20 +83,23 @@ def otherwise(request: Request) -> Response:
         )
     if request.path.endswith("/") and methods_at(request.path.rstrip("/")):
         raise problems.not_found("resource; leave out the slash at the end of the path")
-    if meant := _meant(request.path[:200]):
+    if not methods and (meant := _meant(request.path[:200])):
         raise problems.not_found(f"resource; did you mean {meant}?")
     raise problems.not_found("resource; GET /v1/openapi.json lists what there is")
 
 
 def _meant(path: str) -> str | None:
-    """A path of the API that this one is nearly: in another case, without its version, or misspelt."""
-    plain = "/" + re.sub(r"^/?(api/)?(v\d+/)?", "", path.lower().strip("/"))
-    version = f"/v1{plain}"
-    for place in _places():
-        if place.path in (plain, version) and place.path != path:
-            return place.path
-    near = get_close_matches(version, [place.path for place in _places()], n=1, cutoff=0.8)
-    return near[0] if near else None
+    """A path of the API that this one is nearly: in another case, without its version, misspelt. Variables are not compared."""
+    plain = re.sub(r"^(api/)?(v\d+/)?", "", path.lower().strip("/"))
+    near: list[tuple[float, str]] = []
+    for asked in (["", *plain.split("/")], ["", "v1", *plain.split("/")]):
+        for place in _places():
+            if len(place.variables) == len(asked) and len(plain) > 2:
+                known = [name for name in place.path.split("/") if not name.startswith("{")]
+                spelt = [name for name, varies in zip(asked, place.variables, strict=True) if not varies]
+                near.append((SequenceMatcher(None, "/".join(spelt), "/".join(known)).ratio(), place.path))
+    likeness, meant = max(near, default=(0.0, ""))
+    return meant if likeness >= 0.85 else None
 
 
 def methods_at(path: str) -> set[str]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 MOST = 20
 _TAGS = ("users", "address", "tenant", "thread", "scope")  # of an audience: pydantic names the chosen shape, the sender does not
+_THERE_ARE = "; there are "
 ONE_OF = ("an id", "a user")  # likewise of a recipient
 
 
@@ -24,16 +25,22 @@ def errors_of(error: ValidationError, model: type[BaseModel] | None = None) -> l
 
     Unknown fields come first: they are mostly why another one is missing."""
     found = sorted(error.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
-    return [_told(item, model) for item in found[:MOST]]
+    told = [_told(item, model) for item in found[:MOST]]
+    listed: set[str] = set()
+    for one in told:  # which fields there are is said once
+        message, _, names = one["message"].partition(_THERE_ARE)
+        one["message"] = message if names in listed else one["message"]
+        listed.add(names)
+    return told
 
 
 def _told(item: Any, model: type[BaseModel] | None) -> dict[str, str]:
     parts = _parts(item)
     more = ""
     if model and item["type"] == "extra_forbidden":
-        more = _meant(str(parts[-1])[:100], _models_at(model, parts[:-1]))
+        more = _meant(str(parts[-1])[:100], _models_at(model, item["loc"][:-1]))
     elif model and item["type"] == "union_tag_not_found":
-        more = _one_of(_models_at(model, parts[:-1]), str(parts[-1]))
+        more = _one_of(_models_at(model, item["loc"]), str(parts[-1]))
     elif not parts and isinstance(item["input"], str):
         more = ", not a text: is it encoded twice?"
     pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
@@ -44,8 +51,8 @@ def _meant(name: str, models: set[type[BaseModel]]) -> str:
     """Which field was perhaps meant: one that others call so, or that is spelt nearly so; else all there are."""
     known = sorted({field for one in models for field in one.model_fields})
     elsewhere = [getattr(one, "OFTEN_MEANT", {}).get(name) for one in models]
-    near = [meant for meant in elsewhere if meant] or get_close_matches(name, known, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}" if known else ""
+    near = [meant for meant in elsewhere if meant] or (get_close_matches(name, known, n=1) if len(name) > 2 else [])
+    return f"; did you mean `{near[0]}`?" if near else f"{_THERE_ARE}{', '.join(known)}" if known else ""
 
 
 def _one_of(models: set[type[BaseModel]], tag: str) -> str:
@@ -78,14 +85,21 @@ def _parts(item: Any) -> list[int | str]:
     return parts
 
 
-def _models_at(model: type[BaseModel], path: list[int | str]) -> set[type[BaseModel]]:
-    """Which shapes could stand there."""
+def _models_at(model: type[BaseModel], path: tuple[int | str, ...]) -> set[type[BaseModel]]:
+    """Which shapes could stand there; of several that have a kind, the one that was chosen, which pydantic names in the path."""
     models = {model}
     for part in path:
-        if isinstance(part, str):
+        chosen = {one for one in models if part in _kinds(one)}
+        if len(models) > 1 and chosen:
+            models = chosen
+        elif isinstance(part, str) and part not in ONE_OF:
             fields = [one.model_fields[part] for one in models if part in one.model_fields]
             models = {found for field in fields for found in _models_in(field.annotation)}
     return models
+
+
+def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
+    return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
