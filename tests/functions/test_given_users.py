@@ -336,3 +336,9 @@ def test_a_long_chain_of_intents_that_need_each_others_users_is_refused_as_a_who
 
     assert assert_problem(answer, 422, "invalid-request")["errors"][0]["pointer"] == "/intents"
     assert (world.count("users"), world.count("records")) == (0, 0)
+
+
+def test_an_address_among_the_ids_is_told_of_the_kind_for_addresses(world: World, api: Api) -> None:
+    problem = assert_problem(api.send(to("alice@example.com")), 422, "unknown-users")
+
+    assert problem["errors"][0]["message"].endswith("is an audience of the kind `address`")

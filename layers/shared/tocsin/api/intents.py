@@ -301,8 +301,16 @@ def _unknown_users(user_ids: dict[str, str]) -> Problem:
         "unknown-users",
         "Some users are not known",
         f"Make them known with PUT /v1/users/{{id}} first, or give them here with their addresses: {', '.join(first.values())}",
-        [{"pointer": f"/audience/user_ids/{place}", "message": f"{name} is not known"} for place, name in first.items()],
+        [
+            {"pointer": f"/audience/user_ids/{place}", "message": f"{name} is not known{_hint(name)}"}
+            for place, name in first.items()
+        ],
     )
+
+
+def _hint(user_id: str) -> str:
+    """An id is whatever a producer says, so an address may be one; mostly it was meant as an address."""
+    return "; an address without a user is an audience of the kind `address`" if "@" in user_id else ""
 
 
 def receipt(end: Admitted) -> IntentAccepted:
