@@ -25,7 +25,7 @@ _PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY"
 def open_url(url: str, settings: PipSettings) -> bytes:
     """What stands there, by pip's own settings for the way."""
     parts = urlsplit(url)
-    request = urllib.request.Request(without_password(url))
+    request = urllib.request.Request(without_password(url))  # noqa: S310 - pip's own setting
     if parts.username:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         request.add_header("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
