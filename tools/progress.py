@@ -12,13 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-SILENCE = 10  # seconds without a word from the index before it is said
-
 
 class Output(Protocol):
     """What an installer says, read line by line."""
 
-    done: int
     status: str
 
     def read(self, line: str) -> bool: ...
@@ -51,7 +48,7 @@ def _follow(installer: subprocess.Popen[str], output: Output, note: Callable[[],
     threading.Thread(target=_pass_on, args=(installer, lines), daemon=True).start()
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns - 1
-    started = heard = time.monotonic()
+    started = time.monotonic()
     line: str | None = ""
     while line is not None:
         try:
@@ -60,10 +57,6 @@ def _follow(installer: subprocess.Popen[str], output: Output, note: Callable[[],
             line = ""
         has_news = output.read(line) if line else False
         note()
-        if line:
-            heard = time.monotonic()
-        elif not output.done and heard and time.monotonic() - heard > SILENCE:
-            heard, output.status, has_news = 0.0, f"nothing has come from the package index for {SILENCE} s; still waiting", True
         if is_terminal:
             print(f"\r\x1b[K{f'  {output.status}  ({time.monotonic() - started:.0f} s)'[:width]}", end="", flush=True)
         elif has_news:
