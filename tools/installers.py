@@ -94,7 +94,7 @@ class Errand:
         if self._pip(requirements, output, note):
             self._end_if_full(output.rest)
             if self.fault:
-                sys.exit(f"{self.fault}\n{reachable.advice(self.settings)}")
+                sys.exit(f"Nothing came from it.\n\n{reachable.advice(self.settings)}")
             words = reachable.advice(self.settings) if any(map(_NO_WAY.search, output.rest)) else _AGAIN
             sys.exit("\n".join([*output.rest, "", "That was pip.", words]))
         return f"{counted(output.done)}, {shown(output.fetched)}"
