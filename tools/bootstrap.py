@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import zipfile
 from http.client import HTTPException
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -19,9 +20,8 @@ LOCKED = Path("requirements/installers/pip.txt")
 
 def give_pip(folder: Path) -> None:
     """Unpack pip's wheel where it belongs: `ensurepip` does the same in seconds, of which most go into compiling."""
-    wheel = _of_python() or _of_index(folder)
     (packages,) = folder.glob("lib/python3*/site-packages")
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(_of_python() or _of_index()) as archive:
         archive.extractall(packages)
     command = folder / "bin" / "pip"
     command.write_text(
@@ -39,18 +39,18 @@ def _of_python() -> Path | None:
     return next((wheel for place in places for wheel in sorted(place.glob("pip-*.whl"), reverse=True)), None)
 
 
-def _of_index(folder: Path) -> Path:
+def _of_index() -> BytesIO:
     settings = PipSettings.of_this_machine()
-    package = f"python3-venv on Debian and Ubuntu: sudo apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
-    print(f"This Python came without pip ({package}). It is fetched from the package index instead.", flush=True)
+    package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+    print(f"This Python came without pip (Debian has it in {package}): fetching it from the package index.", flush=True)
     try:
-        return _fetched(folder, settings)
+        return BytesIO(_fetched(settings))
     except (OSError, HTTPException, LookupError, ValueError) as error:
         reason = reachable.fault(settings) or f"pip could not be fetched: {error}"
-        sys.exit(f"{reason}\n\nEither install {package}\nor mend the way to the index.\n{reachable.advice(settings)}")
+        sys.exit(f"{reason}\n\nOn Debian and Ubuntu this helps: sudo apt install {package}\n{reachable.advice(settings)}")
 
 
-def _fetched(folder: Path, settings: PipSettings) -> Path:
+def _fetched(settings: PipSettings) -> bytes:
     """The wheel that requirements/installers/pip.txt locks; anything else is refused."""
     locked = LOCKED.read_text()
     (version,) = re.findall(r"^pip==(\S+)", locked, re.MULTILINE)
@@ -62,5 +62,4 @@ def _fetched(folder: Path, settings: PipSettings) -> Path:
     content = reachable.open_url(urljoin(page, found[1]), settings)
     if hashlib.sha256(content).hexdigest() not in locked:
         raise ValueError(f"{name} is not the file that {LOCKED} lists")
-    (folder / name).write_bytes(content)
-    return folder / name
+    return content

@@ -79,4 +79,7 @@ if __name__ == "__main__":
     parser.add_argument("group", choices=GROUPS)
     parser.add_argument("--this-python", action="store_true", help="the Python that runs this was asked for by name")
     options = parser.parse_args()
-    install(options.group, wanted=sys.version_info[:2] if options.this_python else None)
+    try:
+        install(options.group, wanted=sys.version_info[:2] if options.this_python else None)
+    except OSError as error:
+        sys.exit(f"{error}\n\nNothing is lost: once that is mended, run the same command again.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 DEFAULT_INDEX = "https://pypi.org/simple"
+MACHINE = Path("/etc")
 # What uv calls otherwise.
 _OF_UV = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -90,7 +91,7 @@ def _files(environ: Mapping[str, str]) -> list[Path]:
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
     everybody = [Path(each) / "pip" for each in (environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")]
     own = [home / ".pip", *([home / "Library/Application Support/pip"] if sys.platform == "darwin" else []), config / "pip"]
-    folders = [*everybody, Path("/etc"), *([] if chosen and Path(chosen).exists() else own), Path(".venv")]
+    folders = [*everybody, MACHINE, *([] if chosen and Path(chosen).exists() else own), Path(".venv")]
     return [*(folder / "pip.conf" for folder in folders), *([Path(chosen)] if chosen else [])]
 
 

@@ -34,10 +34,13 @@ def open_url(url: str, settings: PipSettings) -> bytes:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     proxy = settings.options.get("proxy")
     proxies = urllib.request.ProxyHandler({"http": proxy, "https": proxy} if proxy else None)
-    with urllib.request.build_opener(proxies, urllib.request.HTTPSHandler(context=context)).open(
-        request, timeout=PATIENCE
-    ) as reply:
-        content: bytes = reply.read()
+    opener = urllib.request.build_opener(proxies, urllib.request.HTTPSHandler(context=context))
+    try:
+        with opener.open(request, timeout=PATIENCE) as reply:
+            content: bytes = reply.read()
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise
     return content
 
 
