@@ -31,8 +31,8 @@ e2e-lambda: install-test install-build ## the built functions in Lambda's own ru
 bench: install-bench ## measure, and write bench/results.json
 	@$(BIN)/python -m bench
 
-screenshots: install-test ## the pictures of docs/console.md, taken anew (needs Chromium)
-	@mkdir -p docs/images && TOCSIN_REQUIRE_CHROMIUM=1 TOCSIN_SCREENSHOTS=$(CURDIR)/docs/images $(BIN)/python -m pytest -n 0 tests/console/test_screenshots.py
+screenshots: install-test ## the pictures of the documents, taken anew (needs Chromium)
+	@mkdir -p docs/images && TOCSIN_REQUIRE_CHROMIUM=1 TOCSIN_SCREENSHOTS=$(CURDIR)/docs/images $(BIN)/python -m pytest -n 0 tests/console/test_screenshots.py tests/e2e/test_local_pages.py -k 'picture or newcomer'
 
 restore-drill: install-test ## dump, restore elsewhere, go on (DATABASE_URL=… tries a copy of that database; docs/restoring.md)
 	@PYTHONPATH=layers/shared $(BIN)/python -m tools.restore_drill

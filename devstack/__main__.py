@@ -21,12 +21,13 @@ CANNOT_START = 2
 BANNER = """
 Tocsin is up, in {seconds:.1f} s.
 
+  Start    {base_url}/_local/ (send one, see it, break a provider, see the retry)
   API      {base_url}
   Key      {api_key}
   Console  {base_url}/console (signed in; {base_url}/console#/demo fills it)
   Mailbox  {base_url}/_local/mailbox
   Inbox    {base_url}/_local/inbox?user=alice
-  All else {dev_json}, {base_url}/_local/
+  All else {dev_json}, {base_url}/_local/overview
 
 Send yourself something, then look in the mailbox:
 

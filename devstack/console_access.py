@@ -22,13 +22,13 @@ class ConsoleAccess:
 
     def session(self, request: Request) -> Answer:
         """Who may sign in as whom. A name that leads to this machine by somebody's DNS is not one of ours."""
-        if not _is_ours(request):
+        if not is_ours(request):
             return Answer.json(403, {"message": "Only the console of this machine may ask."})
         return Answer.json(200, {"key": self._key, "person": _login()})
 
     def faults(self, request: Request) -> Answer:
         """What the post office does wrong, as docs/local-stack.md lists it: GET, PUT one more, DELETE all."""
-        if not _is_ours(request):
+        if not is_ours(request):
             return Answer.json(403, {"message": "Only the console and the command line of this machine may ask."})
         connection = HTTPConnection(self._post_office, timeout=SECONDS)
         try:
@@ -43,7 +43,8 @@ class ConsoleAccess:
         return Answer.json(response.status, answer)
 
 
-def _is_ours(request: Request) -> bool:
+def is_ours(request: Request) -> bool:
+    """Whether a program or a page of this machine asks, and no page of another site through somebody's browser."""
     host = _PORT.sub("", request.headers.get("host", ""))
     return host in HOSTS and bool(request.headers.get(HEADER))
 

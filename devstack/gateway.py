@@ -92,7 +92,7 @@ class Gateway:
                 return Answer.json(503, UNAVAILABLE)
             self._in_flight += 1
         try:
-            if self.local_pages and (request.raw_path + "/").startswith("/_local/"):
+            if self.local_pages and _is_local(request):
                 return self.local_pages(request)
             # Before any route: not even a catch-all gets to see a preflight.
             permission = preflight(self.cors, request) if self.cors else None
@@ -130,6 +130,13 @@ class Gateway:
                     max_workers=MOST_REQUESTS, thread_name_prefix=f"integration-{function}"
                 )
             return self._invocations[function]
+
+
+def _is_local(request: Request) -> bool:
+    """Ours, not the API's. Browsers ask for a picture of the site by themselves, and people for the address itself."""
+    if request.raw_path == "/":
+        return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+    return (request.raw_path + "/").startswith("/_local/") or request.raw_path == "/favicon.ico"
 
 
 class _Server(ThreadingHTTPServer):

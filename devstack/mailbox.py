@@ -1,32 +1,23 @@
 """The page that shows what the post office accepted, and the same as JSON."""
 
-import base64
-import hashlib
 import json
 from html import escape
-from pathlib import Path
-from string import Template
 from typing import Any
+from urllib.parse import quote
+
+from devstack.http_event import Answer
+from devstack.page_files import part
 
 Row = dict[str, Any]
 
 SHOWN = 200
-PAGE = Template(Path(__file__).with_name("mailbox.html").read_text(encoding="utf-8"))
-SCRIPT = PAGE.template.split("<script>")[1].split("</script>")[0]
-# Our own script is let in by its digest. The bodies of emails inherit this policy in their frames, and the sandbox
-# keeps scripts out of those a second time.
-POLICY = "; ".join(
-    [
-        "default-src 'none'",
-        "style-src 'unsafe-inline'",
-        "img-src data: https:",
-        "connect-src 'self'",
-        f"script-src 'sha256-{base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()}'",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
+# An email is a document of its own: it has no script, no origin and nothing of the page around it, but its own styles and images.
+SANDBOX = "allow-popups allow-popups-to-escape-sandbox"
+LETTER_POLICY = (
+    f"sandbox {SANDBOX}; default-src 'none'; style-src 'unsafe-inline'; img-src data: https:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-FRAME = '<iframe sandbox="allow-popups allow-popups-to-escape-sandbox" title="{title}" srcdoc="{document}"></iframe>'
+FRAME = '<iframe sandbox="{sandbox}" title="{title}" src="/_local/mailbox/letter?id={id}" loading="lazy"></iframe>'
 # Links in an email open beside the mailbox, not inside the little frame.
 OPEN_LINKS_OUTSIDE = '<base target="_blank">'
 
@@ -36,16 +27,31 @@ def mailbox_json(rows: list[Row]) -> dict[str, Any]:
     return {"data": rows[::-1]}
 
 
-def mailbox_html(rows: list[Row]) -> str:
-    """The whole page; it fetches itself again every two seconds and adds what is new."""
+def mailbox_html(rows: list[Row], recipients: list[str] | None = None) -> str:
+    """What stands on the page; it fetches itself again every two seconds and adds what is new."""
     newest = rows[: -SHOWN - 1 : -1]
-    return PAGE.substitute(
-        policy=escape(POLICY),
+    return part("mailbox.html").substitute(
         count=_count(len(rows)),
-        empty="hidden" if rows else "",
+        only=_only(recipients or []),
+        empty="hidden" if rows or recipients else "",
         messages="\n".join(_message(row, is_open=row is newest[0]) for row in newest),
         more="" if len(newest) == len(rows) else f"Only the newest {SHOWN} are shown. The JSON has them all.",
     )
+
+
+def letter_page(rows: list[Row], message_id: str) -> Answer | None:
+    """The HTML of one email, for its frame."""
+    found = next((row["html"] for row in rows if row["message_id"] == message_id and row["html"]), None)
+    if found is None:
+        return None
+    headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-store", "referrer-policy": "no-referrer"}
+    headers |= {"content-security-policy": LETTER_POLICY, "x-content-type-options": "nosniff"}
+    return Answer(200, list(headers.items()), (OPEN_LINKS_OUTSIDE + found).encode())
+
+
+def _only(recipients: list[str]) -> str:
+    names = escape(", ".join(recipients))
+    return f'<p class="only">Only to {names}. <a href="/_local/mailbox">Show all</a></p>' if recipients else ""
 
 
 def _count(number: int) -> str:
@@ -71,7 +77,8 @@ def _body(row: Row) -> str:
     text = f"<pre>{escape(row['text'])}</pre>" if row["text"] else ""
     if not row["html"]:
         return text
-    frame = FRAME.format(title=escape(f"Email: {row['subject'] or ''}"), document=escape(OPEN_LINKS_OUTSIDE + row["html"]))
+    title = escape(f"Email: {row['subject'] or ''}")
+    frame = FRAME.format(sandbox=SANDBOX, title=title, id=escape(quote(row["message_id"], safe="")))
     return frame + (f'<details class="part"><summary>Plain text</summary>{text}</details>' if text else "")
 
 
@@ -88,5 +95,5 @@ def _list(title: str, values: dict[str, Any]) -> str:
         for name, value in values.items()
         if value
     )
-    heading = f"<h3>{escape(title)}</h3>" if title else ""
+    heading = f'<p class="part-title">{escape(title)}</p>' if title else ""
     return f"{heading}<dl>{items}</dl>" if items else ""

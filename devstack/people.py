@@ -18,6 +18,13 @@ class RefusedError(Exception):
         self.status = status
         self.answer = answer
 
+    @property
+    def said(self) -> str:
+        """The refusal in words, for a person."""
+        told = self.answer if isinstance(self.answer, dict) else {}
+        errors = [f"{each.get('pointer', '')} {each.get('message', '')}".strip() for each in told.get("errors") or []]
+        return " ".join([str(told.get("detail") or told.get("title") or f"The API answered {self.status}."), *errors])
+
 
 class People:
     def __init__(self, url: str, key: str) -> None:

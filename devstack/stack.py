@@ -10,6 +10,7 @@ from typing import Any
 
 from devstack import database, template
 from devstack.access_keys import AccessKeys
+from devstack.api_access import ApiAccess
 from devstack.aws import LocalAws
 from devstack.console_access import ConsoleAccess
 from devstack.declared import Declared, Function, QueueSource
@@ -19,6 +20,7 @@ from devstack.iam.callers import key_id
 from devstack.iam.polling import check_that_pollers_may_receive
 from devstack.local_pages import LocalPages
 from devstack.local_parameters import local_parameters
+from devstack.overview import Overview
 from devstack.people import People
 from devstack.pollers import Poller
 from devstack.post_office.ledger import Ledger
@@ -210,13 +212,14 @@ class Stack:
         self._route(declared, gateway)
         url = self._api_url(gateway)
         gateway.local_pages = LocalPages(
-            url,
-            declared,
+            Overview(url, declared, lambda: self._aws.depths(declared)),
             letters=Ledger(self._state.ledger).rows,
-            depths=lambda: self._aws.depths(declared),
             people=People(url, access["admin_key"]),
             console=ConsoleAccess(access["console_key"], self._providers.url),
+            api=ApiAccess(url, access["api_key"]),
+            url=url,
             elsewhere="" if url == gateway.url else url,
+            dev_json=self._shown_path(self._state.dev_json),
         )
         pollers = [self._poller(source) for source in declared.queue_sources]
         scheduler = Scheduler(declared.schedules, self._invoke)
@@ -225,6 +228,10 @@ class Stack:
         for poller in pollers:
             poller.start()
         scheduler.start()
+
+    def _shown_path(self, path: Path) -> str:
+        """As somebody in the repository's folder types it."""
+        return str(path.relative_to(self._root) if path.is_relative_to(self._root) else path)
 
     def _api_url(self, gateway: Gateway) -> str:
         """Where the API answers."""

@@ -14,5 +14,6 @@ TOKEN_SECRET = "the secret of the tokens"
 
 def know_the_secrets() -> None:
     """As if they had been read before, so that no test of something else asks for them."""
-    secrets._kept[VARIABLES["UNSUBSCRIBE_SECRET_ARN"]] = (math.inf, "the secret of the links")
-    secrets._kept[VARIABLES["USER_TOKEN_SECRET_ARN"]] = (math.inf, TOKEN_SECRET)
+    for variable, text in (("UNSUBSCRIBE_SECRET_ARN", "the secret of the links"), ("USER_TOKEN_SECRET_ARN", TOKEN_SECRET)):
+        secrets._kept[VARIABLES[variable]] = (math.inf, text)
+        secrets._others_kept[VARIABLES[variable]] = (math.inf, (text.encode(),))

@@ -77,7 +77,7 @@ class Triggers:
         self.world.pass_time(timedelta(**more))
 
     def depth_in(self, token: str) -> int | None:
-        return depth_tokens.verify(token, TENANT, TOKEN_SECRET.encode())
+        return depth_tokens.verify(token, TENANT, [TOKEN_SECRET.encode()])
 
     def waiting(self) -> list[dict[str, Any]]:
         return self.world.rows("SELECT * FROM outbox WHERE source_kind = 'trigger' ORDER BY id")

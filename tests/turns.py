@@ -10,6 +10,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 IN_A_ROW = {
     "tests/browser/": "browsers and stacks",
+    "tests/clients/js/test_in_chromium.py": "browsers and stacks",
+    "tests/clients/js/": "npm packages",  # which are packed once for all
     "tests/console/": "browsers and stacks",
     "tests/e2e/": "browsers and stacks",
     "tests/tools/test_install.py": "environments",  # one takes seconds to make, and most of these tests share one

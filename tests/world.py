@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 
 from tests.work_queue import Nudge, WorkQueue
 from tocsin.access import key_format
+from tocsin.access.audit import Actor
 from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Message, Ways
@@ -170,7 +171,7 @@ class World:
         reply_within: timedelta | None = None,
     ) -> list[accept_intents.IntakeEnd]:
         """How each intent ends when they are accepted together, in one transaction."""
-        sender = Sender(tenant, producer, mode, rate_subject="test", rate_limit=rate_limit)
+        sender = Sender(tenant, producer, mode, rate_subject="test", rate_limit=rate_limit, actor=Actor(tenant, "test"))
         ends, _ = accept_intents.accept(
             conn or self.app,
             list(asked),

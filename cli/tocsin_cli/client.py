@@ -134,7 +134,7 @@ class Client:
             return (usual if is_repeatable or was_never_sent else None), failure
         if response.is_success:
             return None, Answer(response.status_code, response.headers, _json_of(response, self._target.url))
-        refused = Refused(method, path, response.status_code, _problem(response))
+        refused = Refused(method, path, response.status_code, _problem(response), url=str(response.request.url))
         asked = retry_after(response.headers.get("retry-after", ""), datetime.now(UTC))
         if not _may_pass(response, is_repeatable=is_repeatable) or (asked is not None and asked > LONGEST_WAIT):
             return None, refused

@@ -182,6 +182,7 @@ class Span(click.ParamType):
 
 PAST, AHEAD, SPAN = Moment(), Moment(ahead=True), Span()
 CHANNELS = click.Choice(["email", "sms", "push", "in_app"])
+ROUTE_STATUSES = click.Choice(["pending", "failed", "published", "dead_letter", "skipped", "cancelled"])
 
 limit_option = click.option(
     "--limit", type=click.IntRange(1), metavar="N", help="At most so many; without it all, to the last page."

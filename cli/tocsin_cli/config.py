@@ -1,6 +1,7 @@
 """Whom to talk to, as whom, and with which key: options, the environment, a profile, or the local stack of this folder."""
 
 import getpass
+import ipaddress
 import json
 import os
 import re
@@ -125,7 +126,14 @@ def base_url(text: str) -> str:
 def travels_in_clear(url: str) -> bool:
     parts = urlsplit(url)
     host = parts.hostname or ""
-    return parts.scheme == "http" and not (host in ("localhost", "::1") or host.startswith("127."))
+    return parts.scheme == "http" and not (host == "localhost" or _is_loopback(host))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def resolve(

@@ -1,6 +1,7 @@
 """What can go wrong, as exceptions that know what to say and how the command ends. `main` shows them. Pure."""
 
 from typing import Any
+from urllib.parse import urljoin
 
 from tocsin_cli.exits import Exit, of_status
 
@@ -21,15 +22,18 @@ class Failed(Exception):
 class Refused(Failed):
     """The server answered with a problem (RFC 9457), or with something else that is no success."""
 
-    def __init__(self, method: str, path: str, status: int, problem: dict[str, Any]) -> None:
+    def __init__(self, method: str, path: str, status: int, problem: dict[str, Any], *, url: str = "") -> None:
+        """`url` is the stack's: the problem's type leads from there to what it means."""
         self.status = status
+        self.url = url
         self.problem = problem
         self.call = f"{method} {path}"
         super().__init__(str(problem.get("detail") or problem.get("title") or f"{status}"), of_status(status), hint=_hint(status))
 
     @property
     def kind(self) -> str:
-        return str(self.problem.get("type", ""))
+        """The problem's name: what stands after the # of its type."""
+        return str(self.problem.get("type", "")).rpartition("#")[2]
 
     def lines(self) -> list[str]:
         title = str(self.problem.get("title") or "The server refused")
@@ -39,7 +43,7 @@ class Refused(Failed):
             if isinstance(one, dict):
                 found.append(f"  {one.get('pointer', '')}: {one.get('message', '')}")
         if self.kind and self.kind != "about:blank":
-            found.append(f"type: {self.kind}")
+            found.append(f"what it means: {urljoin(self.url, str(self.problem['type']))}")
         if self.problem.get("request_id"):
             found.append(f"request: {self.problem['request_id']} ({self.call})")
         return found + ([self.hint] if self.hint else [])

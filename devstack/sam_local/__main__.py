@@ -38,8 +38,9 @@ Tocsin is up in containers, in {seconds:.0f} s; a mail went the whole way {mail_
   API      {base_url}        (sam local start-api)
   Lambda   {lambda_url}       (sam local start-lambda)
   Key      {api_key}
+  Start    {pages_url}/_local/
   Mailbox  {pages_url}/_local/mailbox
-  All else {dev_json}, {pages_url}/_local/
+  All else {dev_json}, {pages_url}/_local/overview
 
 Send the next one yourself:
 

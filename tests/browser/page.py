@@ -39,6 +39,7 @@ class Page:
     chromium: Chromium
     session: str
     exceptions: list[str] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)  # every error of the browser's own log, such as a file that is not there
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         return self.chromium.call(method, self.session, **parameters)
@@ -143,6 +144,8 @@ class Page:
                 self.exceptions.append(str(details["exceptionDetails"].get("exception", {}).get("description", details)))
             if event["method"] == "Log.entryAdded" and details["entry"]["source"] == "security":
                 self.exceptions.append(details["entry"]["text"])
+            if event["method"] == "Log.entryAdded" and details["entry"]["level"] == "error":
+                self.logged.append(f"{details['entry']['text']} {details['entry'].get('url', '')}")
 
     def screenshot(self, path: Path) -> None:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))

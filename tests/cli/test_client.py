@@ -173,3 +173,11 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert retry_after("Tue, 17 Nov 2026 10:00:30 GMT", now) == 30
     assert retry_after("Tue, 17 Nov 2026 09:00:00 GMT", now) == 0
     assert (retry_after("", now), retry_after("soon", now)) == (None, None)
+
+
+def test_a_problem_leads_to_the_page_that_says_what_it_means(bare: Terminal, doors: Doors) -> None:
+    doors.instead.append(problem(404, type="/errors#not-found"))
+
+    ran = bare("status")
+
+    assert "//" in ran.err.partition("what it means: ")[2].partition("/errors#not-found")[0]

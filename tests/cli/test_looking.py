@@ -12,9 +12,11 @@ from tests.functions.doors import Api, intent
 from tests.letters import REFUSED, bury_delivery
 from tests.operators import close_lane
 from tests.world import World
+from tocsin.api.notifications import STATUSES
 from tocsin.foundation.ids import uuid7
 from tocsin.store import job_runs
 from tocsin_cli import reasons
+from tocsin_cli.command import ROUTE_STATUSES
 from tocsin_cli.commands.tail import Told
 from tocsin_cli.sentences import sentence
 
@@ -210,6 +212,10 @@ def test_it_follows_through_restarts_and_tells_nothing_twice(bare: Terminal, doo
     assert "Trying again" in ran.err
     assert "It answers again." in ran.err
     assert [call.url.params.get("since", "")[-3:] for call in doors.calls][:3] == ["", "01Z", "02Z"]
+
+
+def test_the_statuses_to_choose_from_are_those_of_routes() -> None:
+    assert tuple(ROUTE_STATUSES.choices) == STATUSES
 
 
 def test_what_never_answered_is_not_followed(bare: Terminal, doors: Doors) -> None:

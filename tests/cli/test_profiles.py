@@ -186,6 +186,7 @@ def test_a_key_on_an_address_without_encryption_is_told(bare: Terminal, doors: D
 
     assert "not encrypted" in bare("status", "--url", "http://notify.example").err
     assert "not encrypted" not in bare("status", "--url", "http://127.0.0.1:1").err
+    assert "not encrypted" in bare("status", "--url", "http://127.0.0.1.notify.example").err
 
 
 def test_any_name_and_text_is_written_so_that_it_is_read_again(plain: Terminal) -> None:

@@ -1,4 +1,4 @@
-"""The pictures of docs/console.md: taken at every run, kept where TOCSIN_SCREENSHOTS says (`make screenshots`)."""
+"""The pictures of the documents: taken at every run, kept where TOCSIN_SCREENSHOTS says (`make screenshots`)."""
 
 import os
 import re
@@ -38,13 +38,23 @@ def _phone(console: Console, client: Client) -> None:
     console.open("#/users/jun?tab=inbox", size=PHONE)
 
 
+def _bell(console: Console, client: Client) -> None:
+    """In a page of somebody's own, as Jun sees it."""
+    console.page.size(1080, 640)
+    console.page.media(prefers_color_scheme="light")
+    console.page.open_inbox(f"{console.url}/_local/inbox?user=jun")
+    console.page.see("$$('.row').length >= 3 && !$('.badge').hidden")
+
+
 PICTURES: dict[str, Callable[[Console, Client], None]] = {
     "console-now-light": _now,
     "console-now-dark": _now_in_the_dark,
     "console-notification-light": _notification,
     "console-template-light": _template,
     "console-phone": _phone,
+    "bell-light": _bell,
 }
+TAKEN_ELSEWHERE = {"start-light"}  # of a stack without the demo: tests/e2e/test_local_pages.py
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -60,7 +70,8 @@ def test_a_picture_for_the_documents_can_be_taken(console: Console, client: Clie
 
 
 def test_the_documents_show_these_pictures_and_they_are_there() -> None:
-    shown = set(re.findall(r"images/([\w-]+)\.png", (ROOT / "docs" / "console.md").read_text("utf-8")))
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"images/([\w-]+)\.png", page.read_text("utf-8"))}
+    kept = {path.stem for path in (ROOT / "docs" / "images").glob("*.png")}
 
-    assert shown == set(PICTURES)
-    assert all((ROOT / "docs" / "images" / f"{name}.png").is_file() for name in shown)
+    assert shown == kept == set(PICTURES) | TAKEN_ELSEWHERE

@@ -13,7 +13,7 @@ def test_a_holiday_takes_the_right_scope(world: World, api: Api) -> None:
     kept = api.put(PATH, {"name": "Boxing Day"}, key=manager)
     shown = api.get(PATH, key=manager)
 
-    assert (refused.status, refused.json["type"]) == (403, "forbidden")
+    assert (refused.status, refused.json["type"]) == (403, "/errors#forbidden")
     assert (kept.status, shown.status) == (200, 200)
     assert shown.json == kept.json == {"day": "2026-12-26", "name": "Boxing Day"}
 

@@ -9,11 +9,13 @@ from urllib.parse import quote
 
 import pytest
 
-from devstack import local_pages
+from devstack.api_access import ApiAccess
 from devstack.console_access import ConsoleAccess
 from devstack.declared import Route
 from devstack.environment import Outcome
 from devstack.gateway import Gateway
+from devstack.local_pages import LocalPages
+from devstack.overview import Overview
 from devstack.people import People
 from tests.devstack.front_door import ask
 
@@ -57,17 +59,22 @@ def api() -> Api:
     return Api()
 
 
+def _pages(gateway: Gateway, url: str = "") -> LocalPages:
+    return LocalPages(
+        Overview(url or gateway.url, Mock(routes=(), schedules=(), queues=()), dict),
+        letters=list,
+        people=People(gateway.url, "the-admin-key"),
+        console=ConsoleAccess("the-console-key", "http://127.0.0.1:1"),
+        api=ApiAccess(gateway.url, "the-api-key"),
+        url=url or gateway.url,
+        elsewhere=url,
+    )
+
+
 @pytest.fixture
 def gateway(api: Api) -> Iterator[Gateway]:
     made = Gateway(0, routes=ROUTES, invoke=api)
-    made.local_pages = local_pages.LocalPages(
-        made.url,
-        None,  # type: ignore[arg-type]  # these pages look at nothing that is declared
-        letters=list,
-        depths=dict,
-        people=People(made.url, "the-admin-key"),
-        console=ConsoleAccess("the-console-key", "http://127.0.0.1:1"),
-    )
+    made.local_pages = _pages(made)
     made.start()
     yield made
     made.stop(patience=0)
@@ -87,22 +94,17 @@ def test_a_user_gets_to_the_demonstration_page_with_her_token(gateway: Gateway, 
 
 
 def test_where_the_api_is_elsewhere_the_pages_lead_there(gateway: Gateway) -> None:
-    gateway.local_pages = local_pages.LocalPages(
-        "http://127.0.0.1:3000",
-        Mock(routes=(), schedules=(), queues=()),
-        letters=list,
-        depths=dict,
-        people=People(gateway.url, "the-admin-key"),
-        console=ConsoleAccess("the-console-key", "http://127.0.0.1:1"),
-        elsewhere="http://127.0.0.1:3000",
-    )
+    gateway.local_pages = _pages(gateway, "http://127.0.0.1:3000")
 
     response, _ = open_inbox(gateway, "?user=ada")
-    _, overview = ask(gateway, "GET", "/_local/", accept="text/html")
+    _, overview = ask(gateway, "GET", "/_local/overview", accept="text/html")
+    page, choice = open_inbox(gateway)
 
     assert response.headers["location"] == "http://127.0.0.1:3000/inbox/demo#token=token-of-ada"
     assert 'href="http://127.0.0.1:3000/health"' in overview.decode()
     assert 'href="/_local/mailbox"' in overview.decode()
+    assert 'href="http://127.0.0.1:3000/console"' in choice
+    assert "form-action 'self' http://127.0.0.1:3000;" in page.headers["content-security-policy"]
 
 
 def test_somebody_new_is_made_on_the_way(gateway: Gateway, api: Api) -> None:
@@ -123,7 +125,7 @@ def test_without_a_user_there_is_a_choice(gateway: Gateway) -> None:
     response, page = open_inbox(gateway)
 
     assert response.status == 200
-    assert '<input name="user" value="alice"' in page
+    assert '<input id="user" name="user" value="alice"' in page
     assert '<a href="?user=ada">ada</a>' in page
     assert '<a href="?user=%3Cb%3E%26">&lt;b&gt;&amp;</a>' in page
 
@@ -137,6 +139,9 @@ def test_a_program_gets_the_choice_as_json(gateway: Gateway, api: Api) -> None:
 def test_what_the_api_refuses_is_passed_on(gateway: Gateway, api: Api) -> None:
     api.refusal = {"type": "invalid-request", "detail": "A user id has 1 to 255 characters."}
 
-    response, content = open_inbox(gateway, f"?user={'x' * 300}")
+    response, content = ask(gateway, "GET", f"/_local/inbox?user={'x' * 300}")
+    page, words = open_inbox(gateway, f"?user={'x' * 300}")
 
     assert (response.status, json.loads(content)) == (422, api.refusal)
+    assert page.status == 422
+    assert '<p class="notice bad" role="alert">A user id has 1 to 255 characters.</p>' in words

@@ -9,7 +9,9 @@ import pytest
 
 from devstack.launch import RunningStack
 from tests.browser.chromium import Chromium, started_chromium
+from tests.browser.fake_inbox import Answer, serving
 from tests.browser.page import Page, opened_page
+from tests.clients.js.shop import mapped_shop
 from tests.e2e.client import Client, wait_for
 
 
@@ -140,3 +142,17 @@ def test_a_token_that_is_not_good_signs_out_quietly(client: Client, page: Page) 
 
     page.equals("words($('.state strong'))", "Signed out")
     page.see("document.querySelector('#events').innerText.includes('tocsin-token-expired')")
+
+
+def test_the_bell_of_the_npm_package_shows_it_in_a_page_of_another_origin(client: Client, page: Page, person: str) -> None:
+    shop = mapped_shop(api=client.stack.dev["base_url"])
+    shop.token_answer = Answer(200, client.call("POST", f"/v1/users/{person}/tokens", {}).body)
+    with serving(shop):
+        page.goto(f"{shop.url}/")
+        tell(client, person, "From afar")
+
+        page.equals("words($('.badge'))", "1", 40)
+        page.click(".bell")
+        page.see("row('From afar')")
+
+    assert (shop.tokens_asked, shop.asked) == (1, [])

@@ -59,7 +59,7 @@ def test_a_repeated_request_is_answered_alike_and_sent_once(client: Client) -> N
     assert (first.status, again.status, other.status) == (202, 202, 422)
     assert again.body == first.body
     assert again.headers["idempotency-replayed"] == "true"
-    assert other.body["type"] == "idempotency-key-reused"
+    assert other.body["type"] == "/errors#idempotency-key-reused"
     client.finished(first.body["notification_id"])
     assert len(client.mails_to(address)) == 1
 
@@ -74,7 +74,7 @@ def test_a_frozen_database_is_503_in_time_and_the_same_request_is_accepted_once_
         refused = client.call("POST", "/v1/intents", intent, Idempotency_Key=key)
     accepted, again = (client.call("POST", "/v1/intents", intent, Idempotency_Key=key) for _ in range(2))
 
-    assert (refused.status, refused.body["type"]) == (503, "unavailable")
+    assert (refused.status, refused.body["type"]) == (503, "/errors#unavailable")
     assert int(refused.headers["retry-after"]) >= 1
     assert (accepted.status, again.status) == (202, 202)
     assert again.body["notification_id"] == accepted.body["notification_id"]
@@ -162,6 +162,6 @@ def test_every_mistake_gets_a_problem_that_names_it(
 ) -> None:
     answer = client.call(method, path, body, **headers)
 
-    assert (answer.status, answer.body["type"]) == (status, kind)
+    assert (answer.status, answer.body["type"]) == (status, f"/errors#{kind}")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.body["request_id"] == answer.headers["x-request-id"]

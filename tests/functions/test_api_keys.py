@@ -152,7 +152,7 @@ def test_a_key_that_has_run_out_cannot_be_rotated(world: World, api: Api, later:
     old = _make(api, expires_at=(datetime.now(UTC) + HOUR).isoformat())
     later(2 * HOUR)
 
-    assert_problem(_rotate(api, old), 409, "expired")
+    assert_problem(_rotate(api, old), 409, "key-expired")
 
 
 @pytest.mark.parametrize("overlap", [-1, 2_592_001, "60", 1.5, True, None])

@@ -31,7 +31,7 @@ def test_a_batch_is_answered_item_by_item_in_order_and_one_bad_item_spoils_nothi
         ("a", 202), ("b", 422), (None, 422), ("c", 422), ("d", 202),
     ]  # fmt: skip
     assert results[1]["problem"]["errors"][0]["pointer"] == "/type"
-    assert results[3]["problem"]["type"] == "unknown-users"
+    assert results[3]["problem"]["type"] == "/errors#unknown-users"
     assert {one["problem"]["request_id"] for one in results if "problem" in one} == {answer.headers["X-Request-Id"]}
     stored = world.rows("SELECT notification_id, idempotency_key FROM records")
     assert {(row["idempotency_key"], str(row["notification_id"])) for row in stored} == {
@@ -48,7 +48,7 @@ def test_a_batch_sent_twice_is_replayed(world: World, api: Api) -> None:
     statuses = [(one["status"], one.get("replayed", False)) for one in again.json["results"]]
     assert statuses == [(202, True), (202, False), (422, False)]
     assert again.json["results"][0]["notification_id"] == first.json["results"][1]["notification_id"]
-    assert again.json["results"][2]["problem"]["type"] == "idempotency-key-reused"
+    assert again.json["results"][2]["problem"]["type"] == "/errors#idempotency-key-reused"
 
 
 def test_an_intent_sent_alone_and_again_in_a_batch_is_one(world: World, api: Api) -> None:

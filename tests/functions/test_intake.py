@@ -106,7 +106,7 @@ def test_another_request_under_the_same_key_is_422_and_changes_nothing(world: Wo
 
     answer = api.send(intent(type="other"), idempotency_key="k-1")
 
-    assert (answer.status, answer.json["type"]) == (422, "idempotency-key-reused")
+    assert (answer.status, answer.json["type"]) == (422, "/errors#idempotency-key-reused")
     assert world.one("SELECT notification_type FROM records") == "order.shipped"
 
 
@@ -159,7 +159,7 @@ def test_a_test_and_the_real_thing_are_two_requests_to_a_key(world: World, api: 
     real = api.send(intent(), idempotency_key="k-1")
 
     assert (again.status, again.headers["Idempotency-Replayed"]) == (202, "true")
-    assert (real.status, real.json["type"]) == (422, "idempotency-key-reused")
+    assert (real.status, real.json["type"]) == (422, "/errors#idempotency-key-reused")
 
 
 def test_a_base64_body_is_read_like_any_other(world: World, api: Api) -> None:

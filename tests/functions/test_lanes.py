@@ -103,7 +103,7 @@ def test_the_installations_lane_is_everyones_to_see_and_its_own_tenants_to_open(
 
     (seen,) = other.get("/v1/lanes").json["data"]
     assert (seen["id"], seen["waiting"]["count"]) == ("ses:email", 0), "of the work only their own"
-    assert other.post(OPEN, REASON).json["type"] == "of-the-installation"
+    assert other.post(OPEN, REASON).json["type"] == "/errors#of-the-installation"
     assert api.post(OPEN, REASON).status == 200
 
 

@@ -53,7 +53,7 @@ def test_what_could_not_be_accepted_is_listed_and_shown_with_all_that_came_in(wo
 def test_what_lacked_a_user_is_accepted_as_it_came_once_there_is_one(world: World, api: Api) -> None:
     _deliver(intent() | {"producer": "billing", "idempotency_key": "k-1"})
     assert _only(api)["failure_code"] == "recipient_not_found"
-    assert api.post(f"{PATH}/message-1/accept").json["errors"][0]["pointer"] == "/audience/user_ids"
+    assert api.post(f"{PATH}/message-1/accept").json["errors"][0]["pointer"] == "/audience/user_ids/0"
     assert _only(api)["resolution"] is None
     world.add_user()
 
@@ -155,7 +155,7 @@ def test_a_key_that_belongs_to_another_request_needs_a_new_one(world: World, api
     )
     assert _only(api)["failure_code"] == "idempotency_conflict"
 
-    assert api.post(f"{PATH}/message-2/accept").json["type"] == "idempotency-key-reused"
+    assert api.post(f"{PATH}/message-2/accept").json["type"] == "/errors#idempotency-key-reused"
     assert api.post(f"{PATH}/message-2/accept", intent(type="b") | {"idempotency_key": "k-2"}).status == 200
     assert world.count("records") == 2
 
@@ -217,7 +217,7 @@ def test_a_test_key_does_not_swallow_what_came_live(world: World, api: Api) -> N
 
     refused = api.post(f"{PATH}/{entry}/accept", key=world.add_key("operate", mode="test"))
 
-    assert (refused.status, refused.json["type"]) == (403, "live-key-required")
+    assert (refused.status, refused.json["type"]) == (403, "/errors#live-key-required")
 
 
 def test_nothing_of_it_is_another_tenants(world: World, api: Api, other: Api) -> None:

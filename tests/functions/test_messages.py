@@ -28,7 +28,7 @@ def _message(world: World, api: Api, channel: str = "email") -> dict[str, Any]:
 
 def _why_not(world: World, api: Api, channel: str = "email") -> str:
     answer = api.get(_path(world, channel))
-    assert (answer.status, answer.json["type"]) == (409, "not-renderable"), answer.text
+    assert (answer.status, answer.json["type"]) == (409, "/errors#not-renderable"), answer.text
     return str(answer.json["detail"])
 
 
@@ -194,7 +194,7 @@ def test_of_a_person_who_was_erased_nothing_is_shown(world: World, api: Api) -> 
 
     for route in world.routes():
         answer = api.get(f"/v1/notifications/{route['notification_id']}/routes/{route['route_id']}/message")
-        assert (answer.status, answer.json["type"]) == (409, "not-renderable")
+        assert (answer.status, answer.json["type"]) == (409, "/errors#not-renderable")
         assert "erased" in answer.json["detail"]
 
 

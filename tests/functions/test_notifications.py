@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.functions.doors import Api
+from tests.letters import bury_plan
 from tests.world import World
 from tocsin.channels.outcomes import Failure, FailureClass
 
@@ -42,6 +43,12 @@ def many(world: World) -> dict[str, str]:
         ({"status": "skipped"}, {"skipped"}),
         ({"status": "published"}, {"other type", "in app"}),
         ({"status": "dead_letter"}, set()),
+        ({"status": "accepted"}, {"other producer"}),
+        ({"status": "in_progress"}, set()),
+        ({"status": "finished"}, {"other type", "in app", "skipped"}),
+        ({"status": "finished", "user_id": "bob"}, {"skipped"}),
+        ({"status": "finished", "channel": "in_app"}, {"in app"}),
+        ({"status": "accepted", "channel": "email"}, set()),
         ({"channel": "in_app"}, {"in app"}),
         ({"channel": "email"}, {"other type", "skipped"}),
         ({"user_id": "bob"}, {"skipped"}),
@@ -73,7 +80,7 @@ def test_a_filter_that_means_nothing_is_422(api: Api, query: str) -> None:
 def test_a_cursor_that_was_not_given_out_is_400(api: Api) -> None:
     answer = api.get("/v1/notifications", query="cursor=abc")
 
-    assert (answer.status, answer.json["type"]) == (400, "invalid-cursor")
+    assert (answer.status, answer.json["type"]) == (400, "/errors#invalid-cursor")
 
 
 def test_pages_neither_repeat_nor_skip_while_new_rows_arrive(world: World, api: Api) -> None:
@@ -113,6 +120,18 @@ def test_a_list_row_says_what_it_was_and_how_its_routes_stand(world: World, api:
     assert (one["status"], one["route_counts"]) == ("finished", {"published": 2})
     assert (one["type"], one["thread"], one["producer"]) == ("order.shipped", {"kind": "order", "id": "7"}, "shop")
     assert "payload" not in one
+
+
+def test_what_died_unplanned_is_not_accepted_again_when_its_letter_is_forgotten(world: World, api: Api) -> None:
+    world.add_user()
+    bury_plan(world)
+    dead = api.get("/v1/notifications").json["data"][0]
+    world.admin.execute("DELETE FROM dead_letters")
+    (one,) = api.get("/v1/notifications").json["data"]
+    detail = api.get(f"/v1/notifications/{one['notification_id']}").json
+
+    assert (dead["status"], one["status"], detail["status"]) == ("dead_letter", "finished", "finished")
+    assert (_ids(api, status="accepted"), _ids(api, status="finished")) == ([], [one["notification_id"]])
 
 
 def test_one_call_answers_why_it_was_not_sent(world: World, api: Api) -> None:

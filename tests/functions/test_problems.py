@@ -21,7 +21,7 @@ INSIDES = re.compile(
 
 
 def assert_problem(answer: Answer, status: int, kind: str) -> dict[str, Any]:
-    assert (answer.status, answer.json["type"]) == (status, kind)
+    assert (answer.status, answer.json["type"]) == (status, f"/errors#{kind}")
     assert answer.headers["Content-Type"] == "application/problem+json"
     assert set(answer.json) - {"errors"} == {"type", "title", "status", "detail", "request_id"}
     assert answer.json["status"] == status
@@ -175,7 +175,10 @@ def test_json_is_json_however_it_is_spelt(world: World, api: Api, content_type: 
         ({"audience": {"kind": "users", "user_ids": []}}, "/audience/user_ids"),
         ({"audience": {"kind": "users", "user_ids": ["x"] * 1001}}, "/audience/user_ids"),
         ({"audience": {"kind": "address", "email": "not an address"}}, "/audience/email"),
-        ({"audience": {"kind": "nobody"}}, "/audience"),
+        ({"audience": {"kind": "nobody"}}, "/audience/kind"),
+        ({"audience": {"user_ids": ["x"]}}, "/audience/kind"),
+        ({"audience": {"kind": "address"}}, "/audience/email"),
+        ({"send_at": "2030-01-02T00:00:00Z", "expires_at": "2030-01-01T00:00:00Z"}, "/expires_at"),
         ({"channels": ["pigeon"]}, "/channels/0"),
         ({"channels": []}, "/channels"),
         ({"channels": ["email", "email"]}, "/channels"),
@@ -205,7 +208,7 @@ def test_unknown_users_are_422_and_up_to_twenty_are_named(world: World, api: Api
     problem = assert_problem(api.send(intent(audience={"kind": "users", "user_ids": unknown})), 422, "unknown-users")
 
     assert len(problem["errors"]) == 20
-    assert problem["errors"][0] == {"pointer": "/audience/user_ids", "message": "stranger-00 is not known"}
+    assert problem["errors"][0] == {"pointer": "/audience/user_ids/0", "message": "stranger-00 is not known"}
     assert "stranger-19" in problem["detail"]
     assert "stranger-20" not in problem["detail"]
 

@@ -101,7 +101,7 @@ def test_what_is_not_valid_is_refused_with_a_pointer_and_nothing_is_kept(world: 
 
     answer = api.post("/v1/providers", TWILIO | changes)
 
-    assert (answer.status, answer.json["type"]) == (422, "invalid-request"), answer.text
+    assert (answer.status, answer.json["type"]) == (422, "/errors#invalid-request"), answer.text
     assert [error["pointer"] for error in answer.json["errors"]] == [pointer]
     assert (world.count("provider_configs"), _audit(world)) == (0, [])
 

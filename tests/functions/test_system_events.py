@@ -86,7 +86,7 @@ def test_what_is_open_is_bounded_for_it_is_kept_for_ever(world: World, api: Api)
         [TENANT],
     )
 
-    assert api.post(EVENTS, INCIDENT).json["type"] == "too-many-open"
+    assert api.post(EVENTS, INCIDENT).json["type"] == "/errors#too-many-open"
 
 
 def test_an_event_is_resolved_once_with_who_and_why_and_audited(world: World, api: Api) -> None:
@@ -118,7 +118,7 @@ def test_the_installations_are_resolved_by_its_own_tenant_alone(world: World, ap
     event_id = _raise_for_all(world)
 
     refused = other.post(f"{EVENTS}/{event_id}/resolve", {"reason": "x"})
-    assert (refused.status, refused.json["type"]) == (403, "of-the-installation")
+    assert (refused.status, refused.json["type"]) == (403, "/errors#of-the-installation")
     assert other.get(f"{EVENTS}/{event_id}").json["is_resolved"] is False
 
     assert api.post(f"{EVENTS}/{event_id}/resolve", {"reason": "Paid the bill."}).json["is_resolved"] is True

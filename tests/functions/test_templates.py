@@ -87,7 +87,7 @@ def test_what_cannot_be_used_is_refused_with_a_pointer(world: World, api: Api, n
 
     answer = api.post("/v1/templates", EMAIL | changes)
 
-    assert (answer.status, answer.json["type"]) == (422, "invalid-request"), answer.text
+    assert (answer.status, answer.json["type"]) == (422, "/errors#invalid-request"), answer.text
     assert pointer in [error["pointer"] for error in answer.json["errors"]]
     assert world.count("templates") == 0
 
@@ -126,7 +126,7 @@ def test_taken_out_of_use_a_template_is_unknown_to_intents_and_its_versions_are_
     assert api.get("/v1/templates").json["data"] == []
     assert [one["is_active"] for one in api.get("/v1/templates/shipped").json["data"]] == [False, False]
     answer = api.send({"type": "t", "audience": {"kind": "users", "user_ids": ["alice"]}, "payload": {}, "template": "shipped"})
-    assert (answer.status, answer.json["type"]) == (422, "unknown-template")
+    assert (answer.status, answer.json["type"]) == (422, "/errors#unknown-template")
     assert api.delete("/v1/templates/shipped").status == 404
 
 
@@ -157,7 +157,7 @@ def test_an_unknown_template_and_another_tenants_are_not_found(
 
     answer = api.call(method, path, body)
 
-    assert (answer.status, answer.json["type"]) == (404, "not-found")
+    assert (answer.status, answer.json["type"]) == (404, "/errors#not-found")
     assert world.one("SELECT COALESCE(bool_and(is_active), true) FROM templates")
 
 
@@ -229,7 +229,7 @@ def test_a_preview_without_what_is_declared_names_what_is_missing(world: World, 
 
     answer = api.post("/v1/templates/shipped/preview", {"channel": "email", "payload": {"eta": None}})
 
-    assert (answer.status, answer.json["type"]) == (422, "missing-variables")
+    assert (answer.status, answer.json["type"]) == (422, "/errors#missing-variables")
     assert answer.json["errors"] == [{"pointer": "/payload/order", "message": "is required by the template"}]
 
 
@@ -238,7 +238,7 @@ def test_a_preview_that_cannot_be_rendered_says_why(world: World, api: Api) -> N
 
     answer = api.post("/v1/templates/shipped/preview", {"channel": "sms", "payload": {}})
 
-    assert (answer.status, answer.json["type"]) == (422, "invalid-request")
+    assert (answer.status, answer.json["type"]) == (422, "/errors#invalid-request")
     assert "the body is empty" in answer.json["detail"]
 
 
@@ -257,7 +257,7 @@ def test_a_preview_of_a_bomb_says_which_limit_it_ran_into_and_holds_no_memory(
 
     answer = api.post("/v1/templates/shipped/preview", preview)
 
-    assert (answer.status, answer.json["type"]) == (422, "invalid-request")
+    assert (answer.status, answer.json["type"]) == (422, "/errors#invalid-request")
     assert re.fullmatch(
         r"It cannot be rendered: the (body|subject): the filter 'concat': "
         r"it would make a list of more than 524288 characters, on line 1\.",
@@ -315,7 +315,7 @@ def test_a_draft_without_what_it_declares_and_one_that_cannot_be_rendered_say_so
     lacking = api.post("/v1/templates/preview", DRAFT | {"variables": ["order"]})
     empty = api.post("/v1/templates/preview", {"channel": "sms", "body": "{{ order }}"})
 
-    assert (lacking.json["type"], lacking.json["errors"][0]["pointer"]) == ("missing-variables", "/payload/order")
+    assert (lacking.json["type"], lacking.json["errors"][0]["pointer"]) == ("/errors#missing-variables", "/payload/order")
     assert (empty.status, "the body is empty" in empty.json["detail"]) == (422, True)
 
 
@@ -347,7 +347,7 @@ def test_whose_key_may_not_read_notifications_gets_no_payload_of_one(world: Worl
 
     answers = [api.post(path, words | {"notification_id": one}, key=world.add_key("manage")) for one in (known, str(uuid4()))]
 
-    assert [(answer.status, answer.json["type"]) for answer in answers] == [(403, "forbidden")] * 2
+    assert [(answer.status, answer.json["type"]) for answer in answers] == [(403, "/errors#forbidden")] * 2
     assert ["`read`" in answer.json["detail"] for answer in answers] == [True, True]
     assert api.post(path, words | {"payload": {"order": 1}}, key=world.add_key("manage")).status == 200
 
@@ -413,11 +413,14 @@ def test_over_http_a_missing_variable_and_an_unknown_template_are_told_apart_alo
     batch = api.post("/v1/intents/batch", {"intents": [one | {"idempotency_key": f"k-{n}"} for n, one in enumerate(intents)]})
 
     assert [(answer.status, answer.json.get("type")) for answer in alone] == [
-        (422, "missing-variables"),
-        (422, "unknown-template"),
+        (422, "/errors#missing-variables"),
+        (422, "/errors#unknown-template"),
         (202, None),
     ]
     assert alone[0].json["errors"] == [{"pointer": "/payload/order", "message": "is required by the template"}]
     assert alone[1].json["errors"] == [{"pointer": "/template", "message": "is not known"}]
     assert [result["status"] for result in batch.json["results"]] == [422, 422, 202]
-    assert [result["problem"]["type"] for result in batch.json["results"][:2]] == ["missing-variables", "unknown-template"]
+    assert [result["problem"]["type"] for result in batch.json["results"][:2]] == [
+        "/errors#missing-variables",
+        "/errors#unknown-template",
+    ]

@@ -121,7 +121,7 @@ def test_what_comes_out_of_too_long_a_chain_is_refused_and_leaves_nothing(way: s
 
     answer = api.call(method, path, body, headers=sent)
 
-    assert (answer.status, answer.json["type"]) == (409, "trigger-depth-exceeded")
+    assert (answer.status, answer.json["type"]) == (409, "/errors#trigger-depth-exceeded")
     assert [world.count(table) for table in ("records", "domain_events", "kv_entries", "outbox")] == [0, 0, 0, 0]
 
 

@@ -214,7 +214,7 @@ def test_a_link_that_cannot_be_checked_just_now_is_503_and_not_a_promise(
 
     answer = _post(api, _token(secret))
 
-    assert (answer.status, answer.json["type"]) == (503, "unavailable")
+    assert (answer.status, answer.json["type"]) == (503, "/errors#unavailable")
 
 
 def test_a_path_cannot_break_out_of_the_page(world: World, api: Api) -> None:

@@ -22,7 +22,7 @@ def test_a_new_user_is_made_known_and_shown_by_the_producers_own_id(world: World
     made = api.put("/v1/users/alice", WHOLE)
 
     shown = api.get("/v1/users/alice")
-    assert (made.status, shown.status, made.json) == (201, 200, shown.json)
+    assert (made.status, shown.status, made.json) == (201, 200, shown.json | {"cleared": []})
     assert shown.json["id"] == "alice"
     assert {name: shown.json[name] for name in WHOLE} == WHOLE | {"email": "Alice@example.com"}
 
@@ -34,6 +34,7 @@ def test_a_second_put_replaces_the_whole_user(world: World, api: Api) -> None:
 
     assert changed.status == 200
     assert (changed.json["email"], changed.json["phone"], changed.json["attributes"]) == ("new@example.com", None, {})
+    assert changed.json["cleared"] == ["phone", "username", "locale", "timezone", "attributes"]
     assert world.count("users") == 1
 
 

@@ -126,7 +126,7 @@ def test_what_is_not_valid_is_refused_by_name_and_nothing_is_kept(world: World, 
 
     answer = api.post("/v1/webhooks", HOOK | changes)
 
-    assert (answer.status, answer.json["type"]) == (422, "invalid-request"), answer.text
+    assert (answer.status, answer.json["type"]) == (422, "/errors#invalid-request"), answer.text
     assert [error["pointer"] for error in answer.json["errors"]] == [pointer]
     assert (world.count("webhooks"), _audit(world)) == (0, [])
 
@@ -216,7 +216,7 @@ def test_a_tenant_has_as_many_hooks_as_it_may_and_no_more(
 
     refused = api.post("/v1/webhooks", HOOK)
 
-    assert (refused.status, refused.json["type"]) == (409, "limit-reached")
+    assert (refused.status, refused.json["type"]) == (409, "/errors#limit-reached")
     assert "2" in refused.json["detail"]
     api.delete(f"/v1/webhooks/{first['id']}")
     assert api.post("/v1/webhooks", HOOK).status == 201
@@ -248,7 +248,7 @@ def test_where_no_way_leads_out_a_hook_cannot_be_added_or_switched_on(
     set_variable("INTERNET_EGRESS", "false")
 
     for answer in (api.post("/v1/webhooks", HOOK), api.patch(f"/v1/webhooks/{made['id']}", {"is_active": True})):
-        assert (answer.status, answer.json["type"]) == (409, "internet-egress-required")
+        assert (answer.status, answer.json["type"]) == (409, "/errors#internet-egress-required")
         assert "InternetEgress=true" in answer.json["detail"]
     assert world.count("webhooks") == 1
     assert api.patch(f"/v1/webhooks/{made['id']}", {"description": "later"}).status == 200
@@ -271,7 +271,7 @@ def test_while_kms_cannot_be_asked_nothing_is_stored(world: World, api: Api, mon
     monkeypatch.setattr(encryption, "seal", refuse)
 
     for answer in (api.post("/v1/webhooks", HOOK), api.post(f"/v1/webhooks/{made['id']}/rotate-secret")):
-        assert (answer.status, answer.json["type"]) == (503, "unavailable")
+        assert (answer.status, answer.json["type"]) == (503, "/errors#unavailable")
     assert world.count("webhooks") == 1
 
 
@@ -362,7 +362,7 @@ def test_a_hook_that_is_switched_off_is_neither_tested_nor_told_again(world: Wor
 
     for path in (f"/v1/webhooks/{made['id']}/test", f"/v1/webhooks/deliveries/{sent['id']}/redeliver"):
         answer = api.post(path)
-        assert (answer.status, answer.json["type"]) == (409, "webhook-disabled")
+        assert (answer.status, answer.json["type"]) == (409, "/errors#webhook-disabled")
     assert world.count("webhook_deliveries") == 1
 
 

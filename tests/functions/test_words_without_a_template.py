@@ -44,7 +44,7 @@ def test_in_a_batch_it_spoils_nobody_elses_words(world: World, api: Api) -> None
     results = api.post("/v1/intents/batch", {"intents": intents}).json["results"]
 
     assert [result["status"] for result in results] == [422, 202]
-    assert results[0]["problem"]["type"] == "nothing-to-say"
+    assert results[0]["problem"]["type"] == "/errors#nothing-to-say"
 
 
 def test_by_queue_it_is_kept_for_a_person_to_see(world: World) -> None:

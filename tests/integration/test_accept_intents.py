@@ -84,7 +84,7 @@ def test_unknown_users_are_named_and_nothing_is_stored(world: World) -> None:
 
     (end,) = world.try_accept(world.asked(audience={"kind": "users", "user_ids": ["zoe", "alice", "bob"]}))
 
-    assert end == UnknownUsers(["bob", "zoe"])
+    assert end == UnknownUsers({"0": "zoe", "2": "bob"})
     assert (world.count("records"), world.count("outbox"), world.nudges()) == (0, 0, [])
 
 
@@ -94,7 +94,7 @@ def test_a_user_of_another_tenant_is_an_unknown_user(world: World) -> None:
 
     (end,) = world.try_accept(world.asked())
 
-    assert end == UnknownUsers(["alice"])
+    assert end == UnknownUsers({"0": "alice"})
 
 
 def test_a_refused_intent_does_not_spend_its_key(world: World) -> None:

@@ -15,9 +15,10 @@ from devstack.postgres import Postgres
 from tests import events
 from tests.plans import rows_of, telling, walk
 from tests.world import OTHER_TENANT, TENANT, World
+from tocsin.api.notifications import state_of
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
-from tocsin.store import records, routes
+from tocsin.store import records
 from tocsin.upkeep.migrate import roll_back
 
 MakeDatabase = Callable[[], str]
@@ -25,6 +26,7 @@ MIGRATIONS = Path(__file__).parent.parent.parent / "migrations"
 LISTS = "0018.lists.sql"
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+STATES = ("accepted", "in_progress", "finished")
 STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
 CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 PEOPLE = ("user:alice", "user:bob", "user:stranger", "address")
@@ -36,7 +38,7 @@ Row = dict[str, Any]
 
 @pytest.fixture
 def asked(world: World) -> list[Row]:
-    """Eighty records of few moments, with none to five routes each; the same again for another tenant."""
+    """Eighty records of few moments, with none to five routes each, some of them dead; the same again for another tenant."""
     chance = random.Random(9)  # noqa: S311 - the same world each time
     world.add_tenant()
     made = [_record(chance, n) for n in range(80)]
@@ -47,13 +49,18 @@ def asked(world: World) -> list[Row]:
 
 
 def _record(chance: random.Random, n: int) -> Row:
+    routes = [_route(chance, place, CHANNELS if n % 2 else CHANNELS[:2]) for place in range(chance.randrange(6))]
+    letter = chance.choice((*["none"] * 6, None, "ignored", "replayed"))
     # ids that do not follow the time, as those of several clocks do not
     return {
         "notification_id": UUID(int=chance.getrandbits(128)),
         "type": chance.choice(("news", "alarm")),
         "producer": chance.choice(("shop", "billing")),
         "accepted_at": NOON + timedelta(hours=chance.randrange(6)),
-        "routes": [_route(chance, place, CHANNELS if n % 2 else CHANNELS[:2]) for place in range(chance.randrange(6))],
+        "routes": routes,
+        "letter": letter,  # of its plan, or of the rest of its audience: how it was resolved
+        # a plan that is under way is in the outbox; what has neither routes nor a plan died, and its letter is forgotten
+        "is_waiting": letter in ("none", "replayed") and chance.random() < (0.2 if routes else 0.7),
     }
 
 
@@ -80,6 +87,23 @@ def _insert(world: World, record: Row, tenant: UUID) -> None:
            VALUES (%(id)s, %(tenant)s, %(type)s, %(producer)s, 'users', '{}', %(id)s, '', %(at)s, %(at)s, %(at)s, %(at)s)""",
         known | {"type": record["type"], "producer": record["producer"]},
     )
+    if record["is_waiting"]:
+        world.admin.execute(
+            """INSERT INTO outbox (id, tenant_id, source_kind, queue, notification_id, due_at, max_attempts, retry_backoff,
+                   retry_base_ms)
+               VALUES (%(id)s, %(tenant)s, 'plan', 'plan', %(id)s, %(at)s, 5, 'linear', 1)""",
+            known,
+        )
+    if record["letter"] != "none":
+        world.admin.execute(
+            """INSERT INTO dead_letters (id, tenant_id, source_kind, outbox_id, notification_id, queue, final_attempt_count,
+                   max_attempts, last_attempt_at, failure_classification, failure_message, recovery_hint, created_at,
+                   notification_type, accepted_at, resolution, resolved_at, replayed_as)
+               VALUES (%(letter_id)s, %(tenant)s, 'plan', %(id)s, %(id)s, 'plan', 5, 5, %(at)s, 'poison', '', '', %(at)s,
+                   %(type)s, %(at)s, %(letter)s, CASE WHEN %(letter)s::text IS NOT NULL THEN %(at)s END,
+                   CASE WHEN %(letter)s::text = 'replayed' THEN %(id)s END)""",
+            known | {"letter_id": uuid7(), "type": record["type"], "letter": record["letter"]},
+        )
     for route in record["routes"]:
         ended = f", {ENDED[route['status']]}" if route["status"] in ENDED else ""
         world.admin.execute(
@@ -98,15 +122,38 @@ def _insert(world: World, record: Row, tenant: UUID) -> None:
             )
 
 
+def _state(record: Row) -> str:
+    """What a notification's own state is."""
+    if record["letter"] in (None, "ignored"):
+        return "dead_letter"
+    if record["is_waiting"] and not record["routes"]:
+        return "accepted"
+    return "in_progress" if {"pending", "failed"} & {route["status"] for route in record["routes"]} else "finished"
+
+
+def _matches_by_state(record: Row, wanted: Row) -> bool:
+    """A route that is filtered for is, in progress, one that is; a word that is a route's too finds either."""
+    on_routes = {name: wanted[name] for name in ("status", "channel", "recipient") if wanted[name] is not None}
+    of = record["routes"]
+    if wanted["status"] in STATES:
+        if _state(record) != on_routes.pop("status"):
+            return False
+        of = [one for one in of if wanted["status"] != "in_progress" or one["status"] in ("pending", "failed")]
+    return (
+        not on_routes
+        or any(on_routes.items() <= route.items() for route in of)
+        or on_routes == {"status": "dead_letter"} == {"status": _state(record)}
+    )
+
+
 def _matches(record: Row, wanted: Row) -> bool:
     """The definition."""
-    on_routes = {name: wanted[name] for name in ("status", "channel", "recipient") if wanted[name] is not None}
     return (
         wanted["type"] in (None, record["type"])
         and wanted["producer"] in (None, record["producer"])
         and (wanted["since"] is None or record["accepted_at"] >= wanted["since"])
         and (wanted["until"] is None or record["accepted_at"] < wanted["until"])
-        and (not on_routes or any(on_routes.items() <= route.items() for route in record["routes"]))
+        and _matches_by_state(record, wanted)
     )
 
 
@@ -128,7 +175,9 @@ def _every_wish() -> Iterator[Row]:
         {"producer": "billing", "since": NOON + timedelta(hours=2)},
         {"since": NOON + timedelta(hours=1), "until": NOON + timedelta(hours=4)},
     )
-    for status, channel, recipient in itertools.product((None, *STATUSES), (None, *CHANNELS), (None, *PEOPLE, "user:nobody")):
+    for status, channel, recipient in itertools.product(
+        (None, *STATES, *STATUSES), (None, *CHANNELS), (None, *PEOPLE, "user:nobody")
+    ):
         yield from (NO_FILTER | {"status": status, "channel": channel, "recipient": recipient} | one for one in more)
 
 
@@ -145,11 +194,27 @@ def test_every_combination_of_filters_lists_page_by_page_what_matches_newest_fir
     assert _differences(world, asked) == []
 
 
-def test_a_backlog_too_deep_to_be_sorted_changes_nothing(world: World, asked: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(routes, "_MOST_SORTED", 3)
+def test_whoever_filters_by_the_state_that_a_row_shows_finds_the_row(world: World, asked: list[Row]) -> None:
+    states = {one["notification_id"]: _state(one) for one in asked}
+    assert {*states.values()} == {*STATES, "dead_letter"}
+    assert any(one["routes"] and _state(one) == "dead_letter" for one in asked)
 
-    for status, channel in itertools.product(("pending", "failed"), (None, *CHANNELS)):
-        wanted = NO_FILTER | {"status": status, "channel": channel}
+    for wanted in (None, *STATES):
+        listed = [row for page in _pages(world, NO_FILTER | {"status": wanted}) for row in page]
+        shown = {
+            row["notification_id"]: state_of(row["routes"] or {}, is_dead=row["is_dead"], is_accepted=row["is_accepted"])
+            for row in listed
+        }
+        assert shown == {one: state for one, state in states.items() if wanted in (None, state)}
+
+
+def test_a_backlog_too_deep_to_be_sorted_changes_nothing(world: World, asked: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_MOST_SORTED", 3)
+
+    for status, channel, kind in itertools.product(
+        ("pending", "failed", "in_progress", "accepted"), (None, *CHANNELS), (None, "news")
+    ):
+        wanted = NO_FILTER | {"status": status, "channel": channel, "type": kind}
         listed = [row["notification_id"] for page in _pages(world, wanted) for row in page]
         assert listed == [one["notification_id"] for one in asked if _matches(one, wanted)]
 
@@ -253,6 +318,12 @@ EXPENSIVE_ONCE: list[tuple[Row, int]] = [
     ({"status": "dead_letter", "channel": "sms"}, 0),
     ({"status": "skipped"}, 0),
     ({"status": "failed"}, 0),
+    ({"status": "in_progress"}, 0),
+    ({"status": "accepted"}, 0),
+    ({"status": "finished"}, PAGE),
+    ({"status": "finished", "channel": "email"}, PAGE),
+    ({"status": "finished", "channel": "push"}, 0),
+    ({"status": "finished", "recipient": "user:much"}, PAGE),
     ({"status": "published"}, PAGE),
     ({"channel": "email"}, PAGE),
     ({"channel": "push"}, 0),

@@ -126,6 +126,33 @@ def test_a_secret_that_cannot_be_read_is_named_as_the_cause(work_queue: WorkQueu
     assert unavailable.value.reason is OutageReason.SECRET
 
 
+def _rotated(server: Postgres, *passwords: str) -> Settings:
+    """The settings of a function whose secret had these passwords, one after the other."""
+    written = [json.dumps({"username": "tocsin_app", "password": password}) for password in passwords]
+    store = aws.client("secretsmanager")
+    arn = store.create_secret(Name="rotated", SecretString=written[0])["ARN"]
+    for one in written[1:]:
+        store.put_secret_value(SecretId=arn, SecretString=one)
+    place = {"database_host": "127.0.0.1", "database_port": server.port, "database_name": "postgres"}
+    return Settings.model_validate(place | {"database_secret_arn": arn, "database_sslmode": "disable"})
+
+
+@pytest.mark.parametrize("passwords", [("right", "new"), ("old", "right")], ids=["not yet in Postgres", "in Postgres"])
+def test_while_a_password_rotates_the_new_one_and_the_one_before_let_us_in(
+    guarded: Postgres, work_queue: WorkQueue, passwords: tuple[str, ...]
+) -> None:
+    with connecting.connect_in_time(_rotated(guarded, *passwords)) as conn:
+        assert conn.execute("SELECT current_user").fetchone() == ("tocsin_app",)
+
+
+@pytest.mark.parametrize("passwords", [("wrong",), ("wrong", "new"), ("right", "new", "newer")], ids=str)
+def test_a_password_that_is_neither_does_not(guarded: Postgres, work_queue: WorkQueue, passwords: tuple[str, ...]) -> None:
+    with pytest.raises(DatabaseUnavailable) as refused:
+        connecting.connect_in_time(_rotated(guarded, *passwords))
+
+    assert refused.value.reason is OutageReason.PASSWORD
+
+
 def _killed(conn: Connection[Any], world: World) -> None:
     world.admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'tocsin_app'")
     conn.execute("SELECT 1")

@@ -13,8 +13,8 @@ def arn(work_queue: WorkQueue) -> str:
     return str(aws.client("secretsmanager").create_secret(Name="signing", SecretString="old")["ARN"])
 
 
-def _rotate(arn: str) -> None:
-    aws.client("secretsmanager").put_secret_value(SecretId=arn, SecretString="new")
+def _rotate(arn: str, value: str = "new") -> None:
+    aws.client("secretsmanager").put_secret_value(SecretId=arn, SecretString=value)
 
 
 def _lose(arn: str) -> None:
@@ -70,3 +70,50 @@ def test_a_secret_is_asked_for_again_after_a_failure(arn: str) -> None:
     made = aws.client("secretsmanager").create_secret(Name="gone", SecretString="found")["ARN"]
 
     assert secrets.known(made) == b"found"
+
+
+def test_while_it_rotates_the_new_value_and_the_one_before_are_accepted(arn: str) -> None:
+    _rotate(arn)
+
+    assert list(secrets.accepted(arn)) == [b"new", b"old"]
+
+
+def test_a_value_that_others_heard_of_before_us_is_accepted_too(arn: str) -> None:
+    secrets.known(arn)
+    _rotate(arn)
+
+    assert list(secrets.accepted(arn)) == [b"old", b"new"]
+
+
+def test_after_a_second_value_the_first_is_over(arn: str) -> None:
+    _rotate(arn)
+    _rotate(arn, "newer")
+
+    assert list(secrets.accepted(arn)) == [b"newer", b"new"]
+
+
+def test_where_it_never_changed_there_is_one_value(arn: str) -> None:
+    assert secrets.previous(arn) is None
+    assert list(secrets.accepted(arn)) == [b"old"]
+
+
+def test_what_the_known_value_signed_asks_for_no_other(arn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets.known(arn)
+    monkeypatch.setattr(secrets, "_read", lambda arn, stage: pytest.fail("asked for another"))
+
+    assert next(secrets.accepted(arn)) == b"old"
+
+
+def test_whoever_shows_forgeries_does_not_make_us_ask_each_time(arn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    list(secrets.accepted(arn))
+    monkeypatch.setattr(secrets, "_read", lambda arn, stage: pytest.fail("asked again at once"))
+
+    assert list(secrets.accepted(arn)) == [b"old"]
+
+
+def test_while_the_other_value_cannot_be_read_nobody_is_called_a_forger(arn: str) -> None:
+    secrets.known(arn)
+    _lose(arn)
+
+    with pytest.raises(SecretUnavailable):
+        list(secrets.accepted(arn))

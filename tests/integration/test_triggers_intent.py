@@ -138,6 +138,30 @@ def test_what_is_no_good_intent_is_a_dead_letter_at_once(
     assert world.count("outbox") == 0
 
 
+def test_the_intent_may_bring_its_user_along(world: World, triggers: Triggers) -> None:
+    given = {"id": "{{ event.key }}", "email": "{{ event.value.mail }}"}
+    triggers.register("kv", telling_alice(audience={"kind": "users", "user_ids": [given]}))
+
+    triggers.put("carol", {"mail": "carol@example.com"})
+    triggers.run(3)
+
+    assert world.one("SELECT email FROM users WHERE external_id = 'carol'") == "carol@example.com"
+    assert world.one("SELECT actor FROM audit_logs WHERE resource_type = 'user'").startswith("key:")
+    assert [mail.email for mail in world.email.accepted] == ["carol@example.com"]
+
+
+def test_a_user_is_brought_along_only_by_a_key_that_may_manage(world: World, triggers: Triggers) -> None:
+    given = {"id": "carol", "email": "carol@example.com"}
+    triggers.register("kv", telling_alice(audience={"kind": "users", "user_ids": [given]}))
+    world.admin.execute("UPDATE api_keys SET scopes = '{send,data,operate}'")
+
+    triggers.put("A-17")
+    triggers.run()
+
+    (letter,) = world.dead_letters()
+    assert (letter["provider_code"], world.count("users")) == ("forbidden", 0)
+
+
 @pytest.mark.parametrize("whose", ["key", "tenant"])
 def test_above_the_limit_of_its_key_it_waits_for_the_next_minute_and_uses_no_try(
     whose: str, world: World, triggers: Triggers

@@ -23,7 +23,7 @@ def test_what_a_hook_hears_of_a_notification_is_one_deeper_than_the_notification
     call_hooks(world)
 
     token = receiver.heard[0]["headers"][depth_tokens.HEADER.lower()]
-    assert depth_tokens.verify(token, TENANT, TOKEN_SECRET.encode()) == depth + 1
+    assert depth_tokens.verify(token, TENANT, [TOKEN_SECRET.encode()]) == depth + 1
 
 
 def test_while_the_secret_of_depth_cannot_be_read_a_hook_waits_and_no_try_is_used(world: World, receiver: Receiver) -> None:

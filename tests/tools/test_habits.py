@@ -14,7 +14,7 @@ import yaml
 from tests.tools.checkout import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text()
-NOT_OURS = {".git", ".venv", ".venv.old", ".local", ".aws-sam", ".hypothesis"}
+NOT_OURS = {".git", ".venv", ".venv.old", ".local", ".aws-sam", ".hypothesis", "node_modules"}
 
 
 @cache
@@ -136,10 +136,11 @@ def test_every_lock_is_looked_at_for_newer_versions_and_every_folder_that_is_nam
     assert python["groups"]["python"]["patterns"] == ["*"]  # one pull request: the locks agree with each other or fail
 
 
-def test_the_actions_are_looked_at_too() -> None:
+def test_the_actions_and_the_lock_of_npm_are_looked_at_too() -> None:
     ecosystems = {each["package-ecosystem"]: each["schedule"]["interval"] for each in read(".github/dependabot.yml")["updates"]}
 
-    assert ecosystems == {"pip": "weekly", "github-actions": "weekly"}
+    assert ecosystems == {"pip": "weekly", "npm": "weekly", "github-actions": "weekly"}
+    assert [path for path in ours() if path.endswith("package-lock.json")] == ["tests/clients/js/npm/package-lock.json"]
 
 
 def test_every_file_is_as_editors_are_told() -> None:

@@ -33,6 +33,8 @@ UNAUDITED = {
     "suppressions.delete_expired": "they end by themselves",
     "suppressions.insert_or_strengthen": "audited by hand; of a provider's bounce or complaint provider_events is the evidence",
     "templates.delete_superseded": "retention forgets versions that another followed long ago, and its report counts them",
+    "users.make_and_lock": "one step of taking in the users of an intent, whose last step is their audit row",
+    "users.update_all": "the same",
     "tenants.insert_unless_known": "the first tenant, which the deployment makes; its first key is audited",
 }
 

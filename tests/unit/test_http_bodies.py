@@ -50,7 +50,7 @@ def test_the_first_thing_wrong_is_what_is_told(body: str | None, headers: dict[s
     got = sent(body, headers)
 
     assert got.is_problem
-    assert (got.status, got.body["type"]) == (status, kind)
+    assert (got.status, got.body["type"]) == (status, f"/errors#{kind}")
 
 
 def test_a_body_is_measured_in_bytes_and_after_its_base64_is_undone() -> None:

@@ -106,7 +106,7 @@ def test_a_problem_is_answered_as_one_with_its_headers_and_errors() -> None:
     got = answer(raising(problem))
 
     assert got.is_problem
-    assert (got.status, got.body["type"], got.body["errors"]) == (409, "in-flight", [{"pointer": "/a", "message": "b"}])
+    assert (got.status, got.body["type"], got.body["errors"]) == (409, "/errors#in-flight", [{"pointer": "/a", "message": "b"}])
     assert got.headers["Retry-After"] == "1"
 
 
@@ -120,7 +120,7 @@ def test_a_database_out_of_reach_is_a_503_that_says_when_to_come_back() -> None:
     got = answer(raising(_unavailable(OutageReason.PASSWORD)))
 
     assert got.is_problem
-    assert (got.status, got.body["type"]) == (503, "unavailable")
+    assert (got.status, got.body["type"]) == (503, "/errors#unavailable")
     assert int(got.headers["Retry-After"]) >= 1
     for word in ("hunter2", "password"):
         assert word not in got.raw["body"]
@@ -142,7 +142,7 @@ def test_an_unforeseen_fault_is_a_500_that_tells_nothing_of_itself(error: Except
     got = answer(raising(error))
 
     assert got.is_problem
-    assert (got.status, got.body["type"]) == (500, "internal")
+    assert (got.status, got.body["type"]) == (500, "/errors#internal")
     for word in ("hunter2", "/opt", "Error", "Traceback"):
         assert word not in got.raw["body"]
 

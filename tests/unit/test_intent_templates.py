@@ -34,7 +34,7 @@ def test_what_can_become_an_intent_has_no_fault(changes: dict[str, Any]) -> None
         ({"type": ""}, "/type"),
         ({"priority": "urgent", "type": KEY}, "/priority"),
         ({"channels": [KEY, "pigeon"]}, "/channels/1"),
-        ({"audience": {"kind": "nobody", "a": KEY}}, "/audience"),
+        ({"audience": {"kind": "nobody", "a": KEY}}, "/audience/kind"),
         ({"audience": {"kind": "users", "user_ids": []}, "type": KEY}, "/audience/user_ids"),
         ({"audience": {"kind": "tenant", "users": [KEY]}}, "/audience/users"),
         ({"audience": {"kind": "address", "email": "nobody"}, "type": KEY}, "/audience/email"),

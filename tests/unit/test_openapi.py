@@ -187,6 +187,7 @@ def test_only_the_service_itself_the_bell_the_console_and_unsubscribing_are_open
         "GET /health",
         "GET /ready",
         "GET /v1/openapi.json",
+        "GET /errors",
         "GET /u/{token}",
         "POST /u/{token}",
         "GET /inbox/{asset}",

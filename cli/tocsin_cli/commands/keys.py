@@ -49,7 +49,7 @@ def list_keys(session: Session, /, is_active: bool | None, producer: str | None,
 
 def _row(session: Session, row: dict[str, Any]) -> list[Part]:
     ends = times.parsed(row["expires_at"]) if row["expires_at"] else None
-    state = "revoked" if not row["is_active"] else "ended" if ends and ends <= session.now() else "active"
+    state = "revoked" if row["revoked_at"] else "expired" if ends and ends <= session.now() else "active"
     words = [str(row[name]) for name in ("mode", "producer")]
     used = times.local(row["last_used_at"]) or "never"
     return [str(row["id"]), str(row["key_prefix"]), styled(state), *words, " ".join(row["scopes"]), used, str(row["name"])]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tocsin_cli import times
-from tocsin_cli.command import PAST, Session, command, pass_session
+from tocsin_cli.command import PAST, ROUTE_STATUSES, Session, command, pass_session
 from tocsin_cli.exits import Exit
 from tocsin_cli.failures import Failed
 from tocsin_cli.output import Out
@@ -31,7 +31,7 @@ _REMEMBERED = 20_000  # ids: pages overlap by some seconds, and each decision is
 @click.option("--type", "type_", metavar="TYPE", help="Of notifications of this type.")
 @click.option("--channel", type=click.Choice(["email", "sms", "push", "in_app", "webhook"]))
 @click.option("--user", metavar="USER", help="Of what goes to this user.")
-@click.option("--status", metavar="STATUS", help="Of routes that stand so: pending, failed, published, skipped, …")
+@click.option("--status", type=ROUTE_STATUSES, help="Of routes that stand so now.")
 @click.option("--producer", metavar="NAME")
 @click.option("--since", type=PAST, help="Begin so long ago: 10m, 2h (24h at most), or a time.")
 @click.option("--once", is_flag=True, help="Tell what there is, and end.")

@@ -9,6 +9,7 @@ export class Problem extends Error {
   constructor(status, body = {}) {
     super(body.detail || body.title || body.message || `The service answered ${status}.`);
     Object.assign(this, { status, type: body.type ?? "", title: body.title ?? "", errors: body.errors ?? [], requestId: body.request_id ?? "" });
+    this.help = /^\/errors#[\w-]+$/.test(body.type) ? new URL(body.type, BASE).href : ""; // the page of the installation that says what it means
   }
 }
 

@@ -11,12 +11,12 @@ export const KINDS = [
 ];
 export const CHANNELS = [["email", "Email"], ["sms", "Text message"], ["push", "Push"], ["in_app", "Inbox"], ["webhook", "Webhook"]];
 export const STATES = [
-  ["unresolved", "not resolved"],
+  ["unresolved", "unresolved"],
   ["resolved", "resolved in any way"],
   ["replayed", "replayed"],
-  ["ignored", "laid aside"],
-  ["handled_by_script", "handled by a trigger"],
-  ["handler_failed", "a trigger failed on it"],
+  ["ignored", "ignored"],
+  ["handled_by_script", "handled by script"],
+  ["handler_failed", "handler failed"],
   ["all", "all"],
 ];
 export const CLASSIFICATIONS = [
@@ -37,7 +37,7 @@ export const CLASSIFICATIONS = [
 const said = (pairs, value) => Object.fromEntries(pairs)[value] ?? words(value).toLowerCase();
 export const kindWords = (kind) => said(KINDS, kind);
 export const classWords = (classification) => said(CLASSIFICATIONS, classification);
-export const stateWords = (resolution) => (resolution ? said(STATES, resolution) : "not resolved");
+export const stateWords = (resolution) => (resolution ? said(STATES, resolution) : "unresolved");
 
 /** What died: the channel of a message, else the kind of work. */
 export const whatDied = ({ source_kind: kind, channel }) => (kind === "deliver" && channel ? said(CHANNELS, channel) : kindWords(kind));

@@ -24,7 +24,7 @@ const ADVICE = {
 export const adviceOn = (code) => ADVICE[code] ?? "Repair it below and accept it, or put it aside.";
 
 export const standing = (row) =>
-  ({ accepted: { word: "accepted", tone: "good" }, ignored: { word: "put aside", tone: "mute" } })[row.resolution] ?? (row.resolution ? { word: words(row.resolution).toLowerCase(), tone: "mute" } : { word: "waiting", tone: "warn" });
+  ({ accepted: { word: "accepted", tone: "good" }, ignored: { word: "ignored", tone: "mute" } })[row.resolution] ?? (row.resolution ? { word: words(row.resolution).toLowerCase(), tone: "mute" } : { word: "unresolved", tone: "warn" });
 
 /** Of what was too long or unreadable only the beginning was kept. */
 export const isFragment = (raw) => Object.keys(raw).sort().join() === "beginning,length";

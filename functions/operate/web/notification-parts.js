@@ -6,6 +6,13 @@ import { html } from "./view.js";
 /** The troubled first. */
 export const ORDER = ["dead_letter", "failed", "pending", "skipped", "cancelled", "published"];
 
+/** What filters take, in the words that badges show: of a route, and of a notification or one of its routes. */
+export const ROUTE_STATUSES = ["pending", "failed", "published", "dead_letter", "skipped", "cancelled"].map((each) => [each, words(each).toLowerCase()]);
+export const STATUSES = [
+  ...["accepted", "in_progress", "finished"].map((each) => [each, words(each).toLowerCase()]),
+  ...ROUTE_STATUSES.map(([each, title]) => [each, each === "dead_letter" ? "dead letter, or with one" : `with a route ${title}`]),
+];
+
 /** How many routes are where, the troubled first. */
 export function Counts({ counts }) {
   const told = ORDER.filter((status) => counts[status]);

@@ -26,7 +26,7 @@ export default function Keys() {
   const own = current().me.key.id;
   const columns = [
     { name: "name", label: "Name", wide: true, show: (key) => html`<strong>${key.name}</strong> ${key.id === own && html`<${Badge} tone="info">yours<//>`}<div><${Copy} value=${key.key_prefix} /></div>` },
-    { name: "state", label: "State", show: (key) => html`<${Badge} tone=${isOver(key) ? "mute" : "good"}>${!key.is_active ? "revoked" : isOver(key) ? "expired" : "active"}<//>${key.mode === "test" ? html` <${Badge} tone="warn">test<//>` : ""}` },
+    { name: "state", label: "State", show: (key) => html`<${Badge} tone=${isOver(key) ? "mute" : "good"}>${key.revoked_at ? "revoked" : isOver(key) ? "expired" : "active"}<//>${key.mode === "test" ? html` <${Badge} tone="warn">test<//>` : ""}` },
     { name: "producer", label: "Sends as", show: (key) => key.producer },
     { name: "scopes", label: "May", show: (key) => key.scopes.join(", ") },
     { name: "used", label: "Last used", show: (key) => html`<${Ago} at=${key.last_used_at} none="never" />` },
@@ -36,7 +36,7 @@ export default function Keys() {
   return html`<${PageHead} title="API keys" actions=${html`<${Action} tone="primary" icon="plus" run=${() => make(again)}>Make a key<//>`}>
       A key is shown once, when it is made. What it may do is its scopes; a revoked key stops working within five seconds.<//>
     <${List} again=${turn} path=${["api-keys"]} label="API keys" columns=${columns}
-      filters=${[{ name: "is_active", label: "State", options: [["true", "active"], ["false", "over"]] }, { name: "producer", label: "Sends as" }, { name: "user_id", label: "Owner" }]} />`;
+      filters=${[{ name: "is_active", label: "State", options: [["true", "active"], ["false", "revoked or expired"]] }, { name: "producer", label: "Sends as" }, { name: "user_id", label: "Owner" }]} />`;
 }
 
 async function make(again) {

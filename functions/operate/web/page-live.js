@@ -4,6 +4,7 @@ import { nothing, taken } from "./decisions.js";
 import { localTime, many, number, utcTime } from "./format.js";
 import { Icon } from "./icons.js";
 import { Filters } from "./list.js";
+import { ROUTE_STATUSES } from "./notification-parts.js";
 import { channelTitle } from "./reasons.js";
 import { href } from "./router.js";
 import { tell } from "./sentences.js";
@@ -17,7 +18,7 @@ const FILTERS = [
   { name: "user_id", label: "User", placeholder: "exact id" },
   { name: "type", label: "Type", placeholder: "exact name" },
   { name: "channel", label: "Channel", options: ["email", "sms", "push", "in_app"].map((each) => [each, channelTitle(each)]) },
-  { name: "status", label: "Route is", options: [["pending", "waiting"], ["failed", "tried again"], ["published", "published"], ["dead_letter", "dead letter"], ["skipped", "skipped"], ["cancelled", "cancelled"]] },
+  { name: "status", label: "Route is", options: ROUTE_STATUSES },
   { name: "producer", label: "Producer", placeholder: "exact name" },
 ];
 

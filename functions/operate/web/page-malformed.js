@@ -27,7 +27,7 @@ function Both({ tab }) {
 }
 
 const FILTERS = [
-  { name: "is_resolved", label: "State", options: [["false", "waiting"], ["true", "resolved"]] },
+  { name: "is_resolved", label: "State", options: [["false", "unresolved"], ["true", "resolved"]] },
   { name: "failure_code", label: "What is wrong", options: CODES },
   { name: "producer", label: "Producer", placeholder: "billing" },
   { name: "type", label: "Type", placeholder: "order.shipped" },

@@ -2,20 +2,16 @@
 import { EventDetail } from "./event-detail.js";
 import { List, SINCE_UNTIL } from "./list.js";
 import { NotificationDetail } from "./notification-detail.js";
-import { Audience, Counts } from "./notification-parts.js";
+import { Audience, Counts, STATUSES } from "./notification-parts.js";
 import { channelTitle } from "./reasons.js";
 import { href } from "./router.js";
 import { Ago, Badge, PageHead } from "./ui.js";
 import { html } from "./view.js";
 
-const STATUSES = [
-  ["pending", "waits"], ["failed", "is tried again"], ["published", "published"], ["dead_letter", "dead letter"], ["skipped", "skipped"], ["cancelled", "cancelled"],
-];
-
 const FILTERS = [
   { name: "user_id", label: "User", placeholder: "exact id" },
   { name: "type", label: "Type", placeholder: "exact name" },
-  { name: "status", label: "With a route that is", options: STATUSES },
+  { name: "status", label: "Status", options: STATUSES },
   { name: "channel", label: "Channel", options: ["email", "sms", "push", "in_app", "webhook"].map((each) => [each, channelTitle(each)]) },
   { name: "producer", label: "Producer", placeholder: "exact name" },
   ...SINCE_UNTIL,

@@ -113,6 +113,7 @@ export function Trouble({ error, retry }) {
     actions=${retry && html`<button type="button" class="button small" onClick=${retry}>Try again</button>`}>
     ${error.message}
     ${error.errors?.length > 0 && html`<ul>${error.errors.map((each) => html`<li><code>${each.pointer}</code> ${each.message}</li>`)}</ul>`}
+    ${error.help && html`<div><a href=${error.help} target="_blank" rel="noreferrer">What this means, and what to do</a></div>`}
     ${error.requestId && html`<div class="mute">Request <${Copy} value=${error.requestId} /></div>`}
   <//>`;
 }

@@ -3,6 +3,7 @@ import { get, post, put, remove } from "./api.js";
 import { many, words } from "./format.js";
 import { form, numberOrNull } from "./form.js";
 import { List } from "./list.js";
+import { STATUSES } from "./notification-parts.js";
 import { edit } from "./page-users.js";
 import { useLoaded } from "./poll.js";
 import { go, href, setQuery } from "./router.js";
@@ -96,7 +97,7 @@ function Notifications({ id }) {
     { name: "id", label: "Id", show: (one) => html`<${Copy} value=${one.notification_id} />` },
   ];
   return html`<${List} path=${["notifications"]} fixed=${{ user_id: id }} columns=${columns} keyOf=${(one) => one.notification_id} label="Their notifications" to=${(one) => href(["notifications", one.notification_id])}
-    filters=${[{ name: "status", label: "Status", options: [["pending"], ["failed"], ["published"], ["dead_letter"], ["skipped"], ["cancelled"]] }, { name: "channel", label: "Channel", options: [["email"], ["sms"], ["push"], ["in_app"]] }]}
+    filters=${[{ name: "status", label: "Status", options: STATUSES }, { name: "channel", label: "Channel", options: [["email"], ["sms"], ["push"], ["in_app"]] }]}
     empty=${{ title: "Nothing was sent to them yet." }} />`;
 }
 

@@ -127,7 +127,7 @@ const drop = (hook) =>
   });
 
 const FILTERS = [
-  { name: "status", label: "Status", options: [["pending", "waiting"], ["delivered", "delivered"], ["failed", "failed"]] },
+  { name: "status", label: "Status", options: [["pending"], ["delivered"], ["failed"]] },
   { name: "event_type", label: "Event", options: [...EVENTS, ["webhook.test", "test"]] },
   { name: "notification_id", label: "Notification", placeholder: "id", wide: true },
 ];

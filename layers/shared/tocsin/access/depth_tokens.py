@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import re
+from collections.abc import Iterable
 from uuid import UUID
 
 HEADER = "Tocsin-Trigger-Depth"
@@ -15,12 +16,13 @@ def sign(depth: int, tenant_id: UUID, secret: bytes) -> str:
     return f"{depth}.{_mac(depth, tenant_id, secret)}"
 
 
-def verify(token: str, tenant_id: UUID, secret: bytes) -> int | None:
-    """The depth, or None where the token is not one that this tenant was given."""
+def verify(token: str, tenant_id: UUID, secrets: Iterable[bytes]) -> int | None:
+    """The depth, or None where the token is not one that this tenant was given, signed with one of the secrets."""
     match = _TOKEN.fullmatch(token)
-    if match is None or not hmac.compare_digest(match[2], _mac(int(match[1]), tenant_id, secret)):
+    if match is None:
         return None
-    return int(match[1])
+    depth = int(match[1])
+    return depth if any(hmac.compare_digest(match[2], _mac(depth, tenant_id, secret)) for secret in secrets) else None
 
 
 def _mac(depth: int, tenant_id: UUID, secret: bytes) -> str:

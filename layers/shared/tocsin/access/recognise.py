@@ -10,4 +10,4 @@ from tocsin.foundation.settings import settings
 
 def recognise(token: str) -> Person | None:
     """Whose token this is, or None for every reason alike. Raises SecretUnavailable."""
-    return user_tokens.verify(token, secrets.known(settings().user_token_secret_arn), now=datetime.now(UTC))
+    return user_tokens.verify(token, secrets.accepted(settings().user_token_secret_arn), now=datetime.now(UTC))

@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -23,7 +24,7 @@ class Person:
 
 def looks_like(presented: str) -> bool:
     """Whether this can be a token at all; API keys have another shape."""
-    return presented.count(".") == 2
+    return presented.startswith("eyJ") and presented.count(".") == 2
 
 
 def sign(person: Person, secret: bytes, *, now: datetime, expires_at: datetime) -> str:
@@ -38,14 +39,16 @@ def sign(person: Person, secret: bytes, *, now: datetime, expires_at: datetime) 
     return f"{content}.{_encode(_mac(content, secret))}"
 
 
-def verify(token: str, secret: bytes, *, now: datetime) -> Person | None:
-    """Whose token this is, or None for every reason alike: not ours, altered, for something else, or run out."""
+def verify(token: str, secrets: Iterable[bytes], *, now: datetime) -> Person | None:
+    """Whose token this is, or None for every reason alike: not ours, altered, for something else, or run out. One of the secrets
+    signed it; none is looked at after that one."""
     if len(token) > _LONGEST or not token.isascii() or not looks_like(token):
         return None
     content, _, signature = token.rpartition(".")
     header, _, body = content.partition(".")
     try:
-        if not hmac.compare_digest(_decode(signature), _mac(content, secret)):
+        shown = _decode(signature)
+        if not any(hmac.compare_digest(shown, _mac(content, secret)) for secret in secrets):
             return None
         claims = json.loads(_decode(body))
         if json.loads(_decode(header)) != _HEADER or claims["aud"] != _AUDIENCE or now.timestamp() >= claims["exp"]:

@@ -38,6 +38,12 @@ def get_openapi(request: Request) -> Response:
     return Response(200, _described())
 
 
+def get_errors(request: Request) -> Response:
+    from tocsin.http.error_page import error_page  # noqa: PLC0415 - rarely asked for
+
+    return error_page()
+
+
 @cache
 def _described() -> dict[str, Any]:
     """Made once: anybody may ask for it, and it takes a fifth of a second."""
@@ -162,4 +168,12 @@ ENDPOINTS = [
     Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)"),
     Endpoint("GET /ready", None, get_ready, "Can it serve? (database and schema)", answers={503: "Not ready"}),
     Endpoint("GET /v1/openapi.json", None, get_openapi, "This document"),
+    Endpoint(
+        "GET /errors",
+        None,
+        get_errors,
+        "What the types of problems mean, and what to do about them",
+        answer_types=("text/html",),
+        is_link=True,
+    ),
 ]

@@ -91,11 +91,11 @@ def rotate_key(call: Call) -> Response:
 
 
 def _not_rotatable(key: ApiKey) -> Problem:
-    if not key.is_active:
+    if key.revoked_at:
         return Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
     if key.replaced_by:
         return Problem(409, "already-rotated", "The key was rotated before", f"Rotate its successor, {key.replaced_by}, instead.")
-    return Problem(409, "expired", "The key has expired", "Make a new key instead.")
+    return Problem(409, "key-expired", "The key has expired", "Make a new key instead.")
 
 
 def revoke_key(call: Call) -> Response:

@@ -13,7 +13,7 @@ from tocsin.dead_letters.replay import replay
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Reason, RowId, Word
 from tocsin.foundation.ids import as_uuid, uuid7
-from tocsin.http import paging, problems
+from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.store import dead_letters
@@ -21,6 +21,8 @@ from tocsin.store.dead_letters import Wanted
 from tocsin.webhooks.sign import message_id_of
 
 STATES = ("unresolved", "resolved", "replayed", "ignored", "handled_by_script", "handler_failed", "all")
+KINDS = ("plan", "deliver", "fanout", "webhook", "trigger", "replay")
+CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 SECOND_COPY = "An earlier attempt may have arrived: this replay may be a second copy."
 
 
@@ -28,8 +30,8 @@ class FilterBody(Closed):
     """Letters that fit all of it. Without a state: those that are not resolved."""
 
     state: Literal[STATES] = "unresolved"  # type: ignore[valid-type]
-    source_kind: Literal["plan", "deliver", "fanout", "webhook", "trigger", "replay"] | None = None
-    channel: Literal["email", "sms", "push", "in_app", "webhook"] | None = None
+    source_kind: Literal[KINDS] | None = None  # type: ignore[valid-type]
+    channel: Literal[CHANNELS] | None = None  # type: ignore[valid-type]
     classification: Word | None = None
     provider: Word | None = None
     provider_code: Word | None = None
@@ -150,7 +152,7 @@ def _asked(call: Call) -> Wanted:
         return _wanted(parse(FilterBody, query))
     except Problem as problem:
         errors = [{"pointer": f"?{one['pointer'].lstrip('/')}", "message": one["message"]} for one in problem.errors]
-        raise problems.invalid("A filter is not valid.", errors) from None
+        raise problems.invalid_fields(errors) from None
 
 
 def _wanted(body: FilterBody) -> Wanted:
@@ -159,10 +161,10 @@ def _wanted(body: FilterBody) -> Wanted:
     if body.user_id is not None:
         named = f"user:{body.user_id}"
         if body.recipient not in (None, named):
-            raise problems.invalid("Name a `user_id` or a `recipient`, not two different ones.")
+            raise problems.invalid_field("/recipient", "is another one than `user_id`: name one of them")
         said["recipient"] = named
     if body.template_version is not None and body.template is None:
-        raise problems.invalid("A `template_version` is of a `template`: name it too.")
+        raise problems.invalid_field("/template_version", "is the version of a `template`: name that too")
     return Wanted(**said)
 
 
@@ -210,11 +212,9 @@ def _shown(found: LetterDetail) -> dict[str, Any]:
 
 _FILTERS: list[dict[str, Any]] = [
     {"name": "state", "in": "query", "schema": {"enum": list(STATES), "default": "unresolved"}},
-    *(
-        {"name": name, "in": "query", "schema": {"type": "string"}}
-        for name in ("source_kind", "channel", "classification", "provider", "provider_code", "user_id", "recipient", "type")
-    ),
-    {"name": "template", "in": "query", "schema": {"type": "string"}},
+    filters.choice("source_kind", KINDS),
+    filters.choice("channel", CHANNELS),
+    *filters.text("classification", "provider", "provider_code", "user_id", "recipient", "type", "template"),
     {"name": "template_version", "in": "query", "schema": {"type": "integer", "minimum": 1}},
     *(
         {"name": name, "in": "query", "schema": {"type": "string", "format": "uuid"}}

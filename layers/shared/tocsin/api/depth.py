@@ -23,7 +23,7 @@ def depth_of(call: Call) -> int:
     token = call.request.headers.get(depth_tokens.HEADER.lower())
     if token is None:
         return 0
-    depth = depth_tokens.verify(token.strip(), call.tenant_id, secrets.known(settings().user_token_secret_arn))
+    depth = depth_tokens.verify(token.strip(), call.tenant_id, secrets.accepted(settings().user_token_secret_arn))
     if depth is None:
         raise problems.invalid(
             f"The header `{depth_tokens.HEADER}` is not one that this tenant was given. Send it back as it came, or not at all.",

@@ -40,7 +40,7 @@ def delete_device(call: Call) -> Response:
 def _device_token(call: Call) -> str:
     token = call.request.path_parameters.get("token", "")
     if not 1 <= len(token) <= 1024 or not token.isascii() or not token.isprintable():
-        raise problems.invalid("A device token has 1 to 1024 printable ASCII characters.")
+        raise problems.invalid_path("token", "must have 1 to 1024 printable ASCII characters")
     return token
 
 

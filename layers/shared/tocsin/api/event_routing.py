@@ -55,7 +55,7 @@ def delete_routing(call: Call) -> Response:
 def _event_type(call: Call) -> str:
     event_type = call.request.path_parameters.get("event_type", "")
     if not 1 <= len(event_type) <= 100 or "*" in event_type[:-1]:
-        raise problems.invalid("An event type has 1 to 100 characters; a * may stand at its end only.")
+        raise problems.invalid_path("event_type", "must have 1 to 100 characters, and a * at its end only")
     return event_type
 
 

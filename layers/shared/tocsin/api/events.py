@@ -28,7 +28,7 @@ def post_events(call: Call) -> Response:
 def _post_batch(call: Call) -> Response:
     items = call.request.json(BATCHED)
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH:
-        raise problems.invalid(f"A batch is a list of 1 to {MAX_BATCH} events.")
+        raise problems.invalid_field("", f"must be a list of 1 to {MAX_BATCH} events")
     ids = sorted(uuid7() for _ in items)  # in the order of the events, so that what comes of them keeps it
     depth = depth_of(call)
     read = [_try_told(item, notification_id, depth) for item, notification_id in zip(items, ids, strict=True)]
@@ -111,6 +111,7 @@ def _receipt(told: Told, recorded: Recorded) -> dict[str, Any]:
         "notification_id": recorded.notification_id,
         "status": "duplicate" if recorded.is_duplicate else "accepted",
         "recorded_at": recorded.recorded_at,
+        "routed": recorded.is_routed,
     }
 
 

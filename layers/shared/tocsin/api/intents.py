@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
+from tocsin.access.authenticate import Principal
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation import strict_json
 from tocsin.foundation.fields import Closed
@@ -21,22 +22,29 @@ from tocsin.intake import admission
 from tocsin.intake.accept_intents import (
     Admitted,
     Asked,
+    AttributesTooLarge,
     IntakeEnd,
     KeyReused,
     MissingVariables,
     NothingToSay,
     Refusal,
+    TakenByAnother,
     UnknownTemplate,
     UnknownUsers,
+    Unreachable,
 )
 from tocsin.intake.admission import Sender
 from tocsin.intake.cancel import cancel as cancel_notification
 from tocsin.intake.intents import KEY, MAX_BATCH, Intent
+from tocsin.intake.reserve import Entangled
+from tocsin.people.user_fields import MAX_ATTRIBUTES
 
 _QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 LIMIT = "intents"
 WAIT_PATH = "/v1/intents/wait"  # of another function: API Gateway routes by the path alone
 _TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
+
+_LACKING = {"email": "email address", "sms": "phone number", "push": "device", "in_app": "inbox"}
 
 Result = TypeVar("Result")
 
@@ -56,7 +64,7 @@ def post_intent(call: Call) -> Response:
         return Response(307, {"location": WAIT_PATH}, {"Location": WAIT_PATH})
     value = call.request.json()
     key = idempotency_key(call.request.headers.get("idempotency-key"))
-    one = asked(key, value, depth_of(call), mode=call.principal.mode)
+    one = asked(key, value, depth_of(call), call.principal)
     (end,), allowance = admit(call, 1, partial(accepting.accept, asked=[one]))
     if not isinstance(end, Admitted):
         raise refusal(end)
@@ -69,8 +77,8 @@ def post_batch(call: Call) -> Response:
     items = value.get("intents") if isinstance(value, dict) else None
     if not isinstance(items, list) or not 1 <= len(items) <= MAX_BATCH or len(value) != 1:
         raise problems.invalid_field("/intents", f"must be a list of 1 to {MAX_BATCH} intents, and the only field")
-    depth, mode = depth_of(call), call.principal.mode
-    read = [_read_item(item, depth, mode) for item in items]
+    depth = depth_of(call)
+    read = [_read_item(item, depth, call.principal) for item in items]
     readable = [one for one in read if isinstance(one, Asked)]
     headers: dict[str, str] = {}
     ends: list[IntakeEnd] = []
@@ -106,6 +114,7 @@ def idempotency_key(header: str | None) -> str:
             "idempotency-key-required",
             "The Idempotency-Key header is missing",
             "Send a key that is unique to this intent, so that a retry cannot send it twice.",
+            [{"pointer": "Idempotency-Key", "message": "is required"}],
         )
     text = header.strip()
     if quoted := _QUOTED.fullmatch(text):
@@ -118,28 +127,31 @@ def idempotency_key(header: str | None) -> str:
             "idempotency-key-invalid",
             "The Idempotency-Key header is not valid",
             "It must be one value of 1 to 255 printable ASCII characters (with a comma in it: in double quotes).",
+            [{"pointer": "Idempotency-Key", "message": "must be 1 to 255 printable ASCII characters"}],
         )
     return key
 
 
-def asked(key: str, value: Any, depth: int, *, mode: str) -> Asked:
-    """The intent, strictly read. `mode` is the key's."""
+def asked(key: str, value: Any, depth: int, principal: Principal, *, mode: str | None = None) -> Asked:
+    """The intent, strictly read. `mode` is the key's own, unless it says otherwise."""
     intent: Intent = door.parse(Intent, value)
-    if accepting.asks_for_more(intent, mode):
+    if intent.given_users and not admission.may_give_users(principal):
+        raise problems.forbidden("manage", what="A user in place of an id makes them known or changes them, which")
+    if accepting.asks_for_more(intent, mode or principal.mode):
         raise problems.invalid_field("/mode", "cannot be live: this is a test key, and what it sends reaches nobody")
     if accepting.send_at_is_too_far(intent):
         raise problems.invalid_field("/send_at", "must be within 365 days")
     return Asked(key, intent, strict_json.fingerprint(value), trigger_depth=depth)
 
 
-def _read_item(item: Any, depth: int, mode: str) -> Asked | Problem:
+def _read_item(item: Any, depth: int, principal: Principal) -> Asked | Problem:
     try:
         if not isinstance(item, dict):
-            raise problems.invalid("An intent must be an object.")
+            raise problems.invalid_field("", "must be an object")
         key = item.get("idempotency_key")
         if not isinstance(key, str) or not KEY.fullmatch(key):
             raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth, mode=mode)
+        return asked(key, {name: part for name, part in item.items() if name != "idempotency_key"}, depth, principal)
     except Problem as problem:
         return problem
 
@@ -152,7 +164,7 @@ def _key_of(item: Any) -> str | None:
 def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sender | None = None) -> Result:
     """Run a use case that takes in so many intents of this caller (or of another sender); what keeps them out is a problem."""
     config = settings()
-    sender = sender or admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute)
+    sender = sender or admission.sender_of(call.principal, usual_limit=config.rate_limit_per_minute, actor=call.actor)
     try:
         with admission.admitted(sender, LIMIT, size):
             return accept(
@@ -172,6 +184,9 @@ def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sende
         ) from None
     except admission.RateExceeded:
         raise rate_limits.too_many(sender.rate_limit, LIMIT) from None
+    except Entangled:
+        message = "need users whom only other, refused intents of the batch give: give each user where they are needed"
+        raise problems.invalid_field("/intents", message) from None
 
 
 def refusal(end: Refusal) -> Problem:
@@ -204,30 +219,53 @@ def refusal(end: Refusal) -> Problem:
                 "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
                 [{"pointer": "/payload", "message": "has no words"}],
             )
-        case UnknownUsers():
-            return _unknown_users(end)
+        case UnknownUsers(user_ids):
+            return _unknown_users(user_ids)
+        case AttributesTooLarge(place):
+            message = f"would have more than {MAX_ATTRIBUTES} bytes with those that are known"
+            return problems.invalid_field(f"/audience/user_ids/{place}/attributes", message)
+        case TakenByAnother(place, user_id, name):
+            return Problem(
+                409,
+                "already-taken",
+                f"The {name} is taken",
+                f"Another user than {user_id} has this {name}; nothing was stored.",
+                [{"pointer": f"/audience/user_ids/{place}/{name}", "message": "is another user's"}],
+            )
 
 
-def _unknown_users(end: UnknownUsers) -> Problem:
-    shown = ", ".join(end.user_ids[:20])
+def _unknown_users(user_ids: dict[str, str]) -> Problem:
+    first = dict(list(user_ids.items())[:20])
     return Problem(
         422,
         "unknown-users",
         "Some users are not known",
-        f"Make them known with PUT /v1/users/{{id}} first: {shown}",
-        [{"pointer": "/audience/user_ids", "message": f"{user_id} is not known"} for user_id in end.user_ids[:20]],
+        f"Make them known with PUT /v1/users/{{id}} first, or give them here with their addresses: {', '.join(first.values())}",
+        [{"pointer": f"/audience/user_ids/{place}", "message": f"{name} is not known"} for place, name in first.items()],
     )
 
 
 def receipt(end: Admitted) -> dict[str, Any]:
-    return {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+    shown = {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+    return shown | warnings(end)
+
+
+def warnings(end: Admitted) -> dict[str, Any]:
+    """Whom the channels cannot reach as they are now; nothing where all can be."""
+    return {"warnings": [_warning(one) for one in end.unreachable]} if end.unreachable else {}
+
+
+def _warning(one: Unreachable) -> dict[str, str]:
+    pointer = f"/audience/user_ids/{one.place}" if one.place else "/audience"
+    who = one.name or "the address"
+    return {"pointer": pointer, "message": f"{who} has no {_LACKING[one.channel]}: {one.channel} cannot reach them"}
 
 
 def _result(key: str, end: IntakeEnd, request_id: str) -> dict[str, Any]:
     if not isinstance(end, Admitted):
         return _refused(key, refusal(end), request_id)
     replayed = {"replayed": True} if end.is_replay else {}
-    return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed
+    return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed | warnings(end)
 
 
 def _refused(key: str | None, problem: Problem, request_id: str) -> dict[str, Any]:
@@ -263,7 +301,8 @@ ENDPOINTS = [
         answers={
             307: "With `Prefer: wait=N`: the same request, to the path that waits",
             400: "Not JSON, or without a valid Idempotency-Key",
-            409: "The key is in flight, or the call comes out of a loop",
+            403: "The key lacks the scope, or `manage` for the users that are given",
+            409: "The key is in flight, an address is another user's, or the call comes out of a loop",
             429: "Rate limited",
         },
         parameters=[KEY_HEADER, prefer_header(required=False), HEADER_PARAMETER],

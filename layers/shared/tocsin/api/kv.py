@@ -103,14 +103,14 @@ def list_collections(call: Call) -> Response:
 def _place(call: Call) -> tuple[str, str]:
     key = call.request.path_parameters.get("key", "")
     if not names.KEY.fullmatch(key):
-        raise problems.invalid(f"A key has 1 to {names.MAX_KEY} {names.CHARACTERS}.")
+        raise problems.invalid_path("key", f"must have 1 to {names.MAX_KEY} {names.CHARACTERS}")
     return _collection(call), key
 
 
 def _collection(call: Call) -> str:
     collection = call.request.path_parameters.get("collection", "")
     if not names.COLLECTION.fullmatch(collection):
-        raise problems.invalid(f"A collection has 1 to {names.MAX_COLLECTION} {names.CHARACTERS}.")
+        raise problems.invalid_path("collection", f"must have 1 to {names.MAX_COLLECTION} {names.CHARACTERS}")
     return collection
 
 

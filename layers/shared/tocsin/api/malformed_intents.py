@@ -3,8 +3,8 @@
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from uuid import UUID
 
+from tocsin.access.authenticate import Principal
 from tocsin.api import events, intents
 from tocsin.api.system_events import ResolveBody
 from tocsin.foundation.database import tenant_transaction
@@ -58,8 +58,8 @@ def accept_malformed_intent(call: Call) -> Response:
         return _resolved(Resolved(row, is_ours=False), "accepted")
     if call.principal.mode != "live":
         raise Problem(403, "live-key-required", "This came in live", "A test key would accept it and send nothing.")
-    asked = _asked(row, fields, call.tenant_id)
-    sender = admission.sender_of(call.principal, usual_limit=settings().rate_limit_per_minute)
+    asked = _asked(row, fields, call.principal)
+    sender = admission.sender_of(call.principal, usual_limit=settings().rate_limit_per_minute, actor=call.actor)
     end = intents.admit(
         call,
         1,
@@ -97,16 +97,16 @@ def _resolved(done: Resolved, wanted: str) -> Response:
     return Response(200, _shown(done.row))
 
 
-def _asked(row: MalformedIntent, fields: Any, tenant_id: UUID) -> Asked | Told:
+def _asked(row: MalformedIntent, fields: Any, principal: Principal) -> Asked | Told:
     """What is to be taken in, strictly read; a Problem with pointers to what is still wrong."""
     if not isinstance(fields, dict):
-        raise problems.invalid("An intent must be an object.")
+        raise problems.invalid_field("", "must be an object")
     if fields is row.raw_fields:
         if set(fields) == {"beginning", "length"}:
             raise problems.invalid("Only the beginning of this message was kept. Send the repaired intent as the body.")
         if not isinstance(fields.get("producer", ""), str) or len(fields.get("producer", "")) > 100:
             raise problems.invalid_field("/producer", "must be a string of at most 100 characters")
-        if fields.get("tenant_id", str(tenant_id)) != str(tenant_id):
+        if fields.get("tenant_id", str(principal.tenant_id)) != str(principal.tenant_id):
             raise problems.invalid_field("/tenant_id", "names another tenant; a repaired intent would be this tenant's")
         fields = {name: part for name, part in fields.items() if name not in ("producer", "tenant_id")}
     if "specversion" in fields:
@@ -115,7 +115,8 @@ def _asked(row: MalformedIntent, fields: Any, tenant_id: UUID) -> Asked | Told:
     key = fields.get("idempotency_key", usual)
     if not isinstance(key, str) or not KEY.fullmatch(key):
         raise problems.invalid_field("/idempotency_key", "must be 1 to 255 printable ASCII characters")
-    return intents.asked(key, {name: part for name, part in fields.items() if name != "idempotency_key"}, 0, mode="live")
+    said = {name: part for name, part in fields.items() if name != "idempotency_key"}
+    return intents.asked(key, said, 0, principal, mode="live")
 
 
 def _found(call: Call) -> MalformedIntent:

@@ -12,7 +12,7 @@ from tocsin.store import clock, job_runs, metrics, outbox, routes
 from tocsin.store.metrics import Counted
 from tocsin.upkeep.recent_metrics import STEP, recent
 
-_CHANNELS = ("email", "sms", "push", "in_app")
+_CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 _MODES = ("live", "test")
 MOST_DAYS = {"hour": 31, "day": 400}
 DEFAULT_DAYS = {"hour": 1, "day": 7}

@@ -10,7 +10,9 @@ from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import dead_letters, domain_events, records
 
-STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")
+STATES = ("accepted", "in_progress", "finished", "dead_letter")  # a notification's own, as `state_of` tells
+STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")  # a route's
+EITHER = tuple(dict.fromkeys((*STATES, *STATUSES)))
 CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 
 
@@ -20,7 +22,7 @@ def list_notifications(call: Call) -> Response:
     wanted = {
         "type": query.get("type"),
         "producer": query.get("producer"),
-        "status": filters.choice_of(call.request, "status", STATUSES),
+        "status": filters.choice_of(call.request, "status", EITHER),
         "channel": filters.choice_of(call.request, "channel", CHANNELS),
         "recipient": f"user:{query['user_id']}" if "user_id" in query else None,
         "since": filters.moment_of(call.request, "since"),
@@ -71,10 +73,11 @@ def shown_letter(letter: dict[str, Any] | None) -> dict[str, Any] | None:
     return {name.removeprefix("failure_"): letter[name] for name in names} if letter else None
 
 
-def state_of(counts: dict[str, int], *, is_dead: bool = False) -> str:
+def state_of(counts: dict[str, int], *, is_dead: bool = False, is_accepted: bool = False) -> str:
+    """Of a notification with so many routes of each status. `is_accepted`: it is still to be planned."""
     if is_dead:
         return "dead_letter"
-    if not counts:
+    if is_accepted and not counts:
         return "accepted"
     return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
 
@@ -83,7 +86,7 @@ def _shown_record(record: dict[str, Any], counts: dict[str, int], *, is_dead: bo
     return {
         "notification_id": record["notification_id"],
         "type": record["notification_type"],
-        "status": state_of(counts, is_dead=is_dead),
+        "status": state_of(counts, is_dead=is_dead, is_accepted=record["is_accepted"]),
         "route_counts": counts,
         "producer": record["producer"],
         "mode": record["mode"],
@@ -149,8 +152,8 @@ _FILTERS: list[dict[str, Any]] = [
     {
         "name": "status",
         "in": "query",
-        "schema": {"enum": list(STATUSES)},
-        "description": "Of one of its routes; dead_letter: or of itself",
+        "schema": {"enum": list(EITHER)},
+        "description": "Its own, as shown (accepted, in_progress, finished, dead_letter), or that of one of its routes",
     },
     {"name": "channel", "in": "query", "schema": {"enum": list(CHANNELS)}, "description": "Of one of its routes"},
     *filters.SINCE_UNTIL,

@@ -36,7 +36,7 @@ def _shown_notification(one: Found) -> dict[str, Any]:
     row = one.row
     return {
         "type": row["notification_type"],
-        "status": state_of(row["routes"] or {}, is_dead=row["is_dead"]),
+        "status": state_of(row["routes"] or {}, is_dead=row["is_dead"], is_accepted=row["is_accepted"]),
         "producer": row["producer"],
         "mode": row["mode"],
         "accepted_at": row["accepted_at"],

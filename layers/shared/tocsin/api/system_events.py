@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from tocsin.foundation.database import NotYours
-from tocsin.foundation.fields import Closed, ExternalId, Reason
+from tocsin.foundation.fields import Closed, ExternalId, Matching, Reason
 from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
@@ -18,10 +18,10 @@ from tocsin.upkeep.system_events import MOST_OPEN, NewEvent, StillOpen, TooManyD
 class SystemEventBody(Closed):
     """`subject` says what it is about, so that one event is open for one condition; `user_id` whom it concerns."""
 
-    event_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,99}$")]
+    event_type: Annotated[str, Matching(r"[a-z][a-z0-9_.]{0,99}", "1 to 100 of a-z, 0-9, _ and ., beginning with a letter")]
     severity: Literal["low", "medium", "high", "critical"]
     description: Annotated[str, Field(min_length=1, max_length=2000)]
-    subject: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{0,200}$")] = ""
+    subject: Annotated[str, Matching(r"[A-Za-z0-9_.:/-]{0,200}", "up to 200 letters, digits and any of _ . : / -")] = ""
     details: dict[str, Any] | None = None
     user_id: ExternalId | None = None
 

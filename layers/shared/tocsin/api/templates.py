@@ -13,7 +13,7 @@ from tocsin.content.preview import LacksVariables, Preview, UnknownNotification,
 from tocsin.content.preview import preview_draft as preview_of_draft
 from tocsin.content.publish import Draft, TooManyLocales, UnusableTemplate
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, Name, RowId
+from tocsin.foundation.fields import LANGUAGE, Closed, Matching, Name, RowId
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
@@ -21,7 +21,7 @@ from tocsin.intake.intents import ChannelName
 from tocsin.store import templates
 from tocsin.store.templates import TemplateRow
 
-Locale = Annotated[str, Field(pattern=r"^(default|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$", max_length=35)]
+Locale = Annotated[str, Field(max_length=35), Matching(f"(default|{LANGUAGE})", "a language, such as pt-BR, or `default`")]
 
 
 class WordsBody(Closed):
@@ -145,7 +145,7 @@ def _faults_told() -> Iterator[None]:
 
 def _unusable(error: UnusableTemplate) -> Problem:
     faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
-    return problems.invalid("The template cannot be used.", faults)
+    return problems.invalid_fields(faults, "The template cannot be used.")
 
 
 def _preview_shown(previewed: Preview, channel: str) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _page(call: Call, name: str | None) -> Response:
 def name_of(call: Call) -> str:
     name = call.request.path_parameters.get("name", "")
     if not 1 <= len(name) <= 100:
-        raise problems.invalid("A name has 1 to 100 characters.")
+        raise problems.invalid_path("name", "must have 1 to 100 characters")
     return name
 
 

@@ -13,7 +13,8 @@ from tocsin.access.tenant_settings import TenantSettings
 from tocsin.access.tenants import BeingDeleted, FirstTenant, NotConfirmed
 from tocsin.api.erasures import shown_count, shown_receipt
 from tocsin.foundation import merge_patch
-from tocsin.foundation.fields import Closed, Reason, errors_of
+from tocsin.foundation.field_errors import errors_of
+from tocsin.foundation.fields import Closed, Reason
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
 from tocsin.http import paging, problems
@@ -84,7 +85,7 @@ def patch_tenant(call: Call) -> Response:
         TenantSettings.model_validate(changed)
     except ValidationError as error:
         wrong = [{**one, "pointer": f"/settings{one['pointer']}"} for one in errors_of(error)]
-        raise problems.invalid("The request does not have the expected shape.", wrong) from None
+        raise problems.invalid_fields(wrong) from None
     with _refusals():
         after = tenants.change(call.conn, call.actor, tenant.id, name=wanted.name or tenant.name, settings=changed)
     return Response(200, _shown(_there(after)))
@@ -117,7 +118,7 @@ def delete_tenant(call: Call) -> Response:
         shown = {table: shown_count(min(found, most), is_cut=found > most) for table, found in counts.items()}
         return Response(200, {"dry_run": True, "would_delete": shown})
     if not call.request.body:
-        raise problems.invalid('The body confirms the deletion with the tenant\'s name: `{"confirm": "…"}`.')
+        raise problems.invalid_field("/confirm", "is required: the tenant's name confirms that it is to be deleted")
     body: DeleteBody = call.request.parsed(DeleteBody)
     with _refusals():
         receipt = tenants.delete(call.conn, call.actor, _id(call), confirm=body.confirm)

@@ -40,8 +40,10 @@ def delete_thread(visit: Visit) -> Response:
 
 def _thread(visit: Visit) -> tuple[str, str]:
     kind, thread_id = (visit.request.path_parameters.get(name, "") for name in ("kind", "id"))
-    if not 1 <= len(kind) <= 64 or not 1 <= len(thread_id) <= 255:
-        raise problems.invalid("A thread has a kind of 1 to 64 characters and an id of 1 to 255.")
+    if not 1 <= len(kind) <= 64:
+        raise problems.invalid_path("kind", "must have 1 to 64 characters")
+    if not 1 <= len(thread_id) <= 255:
+        raise problems.invalid_path("id", "must have 1 to 255 characters")
     return kind, thread_id
 
 

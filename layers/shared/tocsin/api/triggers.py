@@ -155,7 +155,7 @@ def _refusals(call: Call) -> Iterator[None]:
         yield
     except UnusableTrigger as error:
         faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
-        raise problems.invalid("The trigger cannot be used.", faults) from None
+        raise problems.invalid_fields(faults, "The trigger cannot be used.") from None
     except ScopeRequired as error:
         detail = f"The trigger would act as the key that registers it, so that one needs the scope `{error.scope}` itself."
         raise Problem(403, "forbidden", "The API key lacks a scope", detail) from None

@@ -1,7 +1,5 @@
 """The way out of a mailing, by one click."""
 
-import base64
-import hashlib
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -12,6 +10,7 @@ from tocsin.foundation import database
 from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.http import problems
 from tocsin.http.door import Endpoint, Request, Response
+from tocsin.http.html_page import MEDIA_TYPES, html_page
 
 log = Logger(child=True)
 
@@ -19,12 +18,6 @@ log = Logger(child=True)
 _STYLE = (
     "body { font: 18px/1.5 system-ui, sans-serif; max-width: 28rem; margin: 15vh auto; padding: 0 1rem; } "
     "button { font: inherit; padding: .6rem 1.4rem; border: 0; border-radius: .5rem; background: #2456a6; color: #fff; }"
-)
-
-
-_POLICY = (
-    f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
@@ -57,21 +50,7 @@ def post_unsubscribe(request: Request) -> Response:
 
 
 def _page(title: str, content: str) -> Response:
-    page = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <meta name="robots" content="noindex"><style>{_STYLE}</style><main><h1>{title}</h1>{content}</main></html>"""
-    return Response(
-        200,
-        page,
-        {
-            "Content-Type": "text/html; charset=utf-8",
-            "Referrer-Policy": "no-referrer",
-            "Content-Security-Policy": _POLICY,
-        },
-    )
-
-
-_HTML = ("text/html",)
+    return html_page(title, content, style=_STYLE)
 
 
 ENDPOINTS = [
@@ -80,7 +59,7 @@ ENDPOINTS = [
         None,
         get_unsubscribe,
         "The page of an unsubscribe link; changes nothing",
-        answer_types=_HTML,
+        answer_types=MEDIA_TYPES,
         is_link=True,
     ),
     Endpoint(
@@ -89,7 +68,7 @@ ENDPOINTS = [
         post_unsubscribe,
         "One-click unsubscribe (RFC 8058)",
         answers={503: "It cannot be noted just now; try again later"},
-        answer_types=_HTML,
+        answer_types=MEDIA_TYPES,
         is_link=True,
     ),
 ]

@@ -6,20 +6,19 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StrictBool
+from pydantic import Field, StrictBool
 
 from tocsin.api.erasures import shown_count, shown_receipt
 from tocsin.foundation import merge_patch
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, ExternalId, Name
+from tocsin.foundation.fields import Closed, ExternalId
 from tocsin.http import paging, problems
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
-from tocsin.intake.intents import Email, Phone
 from tocsin.people import users as people
 from tocsin.people.erase import erase
-from tocsin.people.time_zones import known_zone
 from tocsin.people.try_erase import try_erase
+from tocsin.people.user_fields import UserFields
 from tocsin.people.users import AlreadyTaken, Profile
 from tocsin.store import users
 from tocsin.store.users import UnknownUser, User
@@ -34,13 +33,8 @@ QUERY = {
 }
 
 
-class UserBody(Closed):
-    email: Email | None = None
-    phone: Phone | None = None
-    username: Name | None = None
-    locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", max_length=35)] | None = None
-    timezone: Annotated[str, Field(max_length=50), AfterValidator(known_zone)] | None = None
-    attributes: dict[str, Any] = Field(default_factory=dict)
+class UserBody(UserFields):
+    """The whole user: what is not named is cleared."""
 
 
 class UserItem(UserBody):
@@ -61,10 +55,10 @@ def put_user(call: Call) -> Response:
     external_id = external_id_of(call)
     body: UserBody = call.request.parsed(UserBody)
     try:
-        user, is_new = people.make_known(call.conn, call.actor, external_id, Profile(**body.model_dump()))
+        written = people.make_known(call.conn, call.actor, external_id, Profile(**body.model_dump()))
     except AlreadyTaken as taken:
-        raise _taken(taken) from None
-    return Response(201 if is_new else 200, _shown_user(user))
+        raise taken_by_another(taken) from None
+    return Response(201 if written.is_new else 200, _shown_user(written.user) | {"cleared": written.cleared})
 
 
 def patch_user(call: Call) -> Response:
@@ -72,7 +66,7 @@ def patch_user(call: Call) -> Response:
     external_id = external_id_of(call)
     patch = call.request.json(merge_patch.MEDIA_TYPE, "application/json")
     if not isinstance(patch, dict):
-        raise problems.invalid("The request does not have the expected shape.")
+        raise problems.invalid_field("", "must be an object")
 
     def read(merged: dict[str, Any]) -> Profile:
         body: UserBody = parse(UserBody, merged)
@@ -82,7 +76,7 @@ def patch_user(call: Call) -> Response:
         with named_user():
             user = people.change(call.conn, call.actor, external_id, patch, read)
     except AlreadyTaken as taken:
-        raise _taken(taken) from None
+        raise taken_by_another(taken) from None
     return Response(200, _shown_user(user))
 
 
@@ -118,13 +112,13 @@ def _result(item: Any, one: "UserItem | Problem", ends: dict[str, bool | Already
     name = item.get("id") if isinstance(item, dict) and isinstance(item.get("id"), str) else None
     end = one if isinstance(one, Problem) else ends[one.id]
     if isinstance(end, AlreadyTaken):
-        end = _taken(end)
+        end = taken_by_another(end)
     if isinstance(end, Problem):
         return {"id": name, "status": end.status, "problem": end.body(request_id)}
     return {"id": name, "status": 201 if end else 200}
 
 
-def _taken(taken: AlreadyTaken) -> Problem:
+def taken_by_another(taken: AlreadyTaken) -> Problem:
     detail = f"Another user of this tenant has this {taken.field}."
     return Problem(409, "already-taken", f"The {taken.field} is taken", detail)
 
@@ -186,7 +180,7 @@ def _for_a_while() -> Callable[[], bool]:
 def external_id_of(call: Call) -> str:
     external_id = call.request.path_parameters.get("id", "")
     if not 1 <= len(external_id) <= 255:
-        raise problems.invalid("A user id has 1 to 255 characters.")
+        raise problems.invalid_path("id", "must have 1 to 255 characters")
     return external_id
 
 
@@ -212,7 +206,7 @@ ENDPOINTS = [
         "PUT /v1/users/{id}",
         "manage",
         put_user,
-        "Write a whole user: what is not named is cleared",
+        "Replace a user: what is not named is cleared, and the answer says what was",
         body=UserBody,
         answers={201: "A new user", 409: "Email or username taken"},
     ),

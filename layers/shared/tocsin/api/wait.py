@@ -18,7 +18,7 @@ def post_wait(call: Call) -> Response:
     seconds = prefer.required_wait_of(call.request.headers)
     value = call.request.json()
     key = intents.idempotency_key(call.request.headers.get("idempotency-key"))
-    asked = intents.asked(key, value, depth_of(call), mode=call.principal.mode)
+    asked = intents.asked(key, value, depth_of(call), call.principal)
     _refuse_what_has_no_end(asked.intent)
     end, allowance = intents.admit(call, 1, partial(send_and_wait, asked=asked, seconds=seconds))
     if not isinstance(end, Waited):
@@ -44,6 +44,7 @@ def _refuse_what_has_no_end(intent: Intent) -> None:
 def _shown(end: Waited) -> dict[str, Any]:
     found = end.outcome
     shown = {"notification_id": end.admitted.notification_id, "accepted_at": end.admitted.accepted_at}
+    shown |= intents.warnings(end.admitted)
     if end.plan_failure is not None:
         return shown | {"status": "dead_letter", "reason": end.plan_failure, "routes": []}
     assert found is not None  # noqa: S101 - the caller has looked
@@ -63,7 +64,8 @@ ENDPOINTS = [
         answers={
             202: "Accepted; the outcome was not known in time",
             400: "Not JSON, without a valid Idempotency-Key, or without `Prefer: wait`",
-            409: "The key is in flight, or the call comes out of a loop",
+            403: "The key lacks the scope, or `manage` for the users that are given",
+            409: "The key is in flight, an address is another user's, or the call comes out of a loop",
             429: "Rate limited",
             503: "Too many wait already",
         },

@@ -45,7 +45,7 @@ def delete_watch(call: Call) -> Response:
 def _scope(call: Call) -> str:
     scope = call.request.path_parameters.get("scope", "")
     if not 1 <= len(scope) <= 255:
-        raise problems.invalid("A scope has 1 to 255 characters.")
+        raise problems.invalid_path("scope", "must have 1 to 255 characters")
     return scope
 
 

@@ -6,13 +6,13 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.content import inbox_text
+from tocsin.intake.intents import DEFAULT_CHANNELS
 from tocsin.store import outbox
 from tocsin.store.flow import plan as statements
 from tocsin.store.rows import Plan, Planned, Planning, Unplanned
 
 PAGE_SIZE = 1_000
 MOST_ROUTES = 2_000  # in one statement, about
-DEFAULT_CHANNELS = ["email", "in_app"]
 
 
 def plan(conn: Connection[Any], claimed: list[Planning], *, lease_token: UUID) -> Planned:

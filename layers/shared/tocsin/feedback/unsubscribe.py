@@ -52,7 +52,7 @@ def _headers(link: str) -> dict[str, str]:
 def unsubscribe(conn: Connection[Any], token: str, *, ip_address: str = "", user_agent: str = "") -> bool:
     """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
     is gone; the caller answers alike."""
-    subject = verify(token, _secret())
+    subject = verify(token, secrets.accepted(settings().unsubscribe_secret_arn))
     if subject is None:
         return False
     if isinstance(subject, ThreadSubject):

@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -42,18 +43,19 @@ def sign_thread(subject: ThreadSubject, secret: bytes) -> str:
     return base64.urlsafe_b64encode(content + _mac(content, secret, b"thread")).decode().rstrip("=")
 
 
-def verify(token: str, secret: bytes) -> Subject | ThreadSubject | None:
-    """What the token speaks of, or None when it is not ours."""
+def verify(token: str, secrets: Iterable[bytes]) -> Subject | ThreadSubject | None:
+    """What the token speaks of, or None when none of the secrets signed it."""
     try:
         if len(token) > 4_000:
             return None
         raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         content, mac = raw[:-_MAC], raw[-_MAC:]
-        if hmac.compare_digest(mac, _mac(content, secret)):
-            return Subject(UUID(bytes=content[:16]), content[16:48], content[48:].decode())
-        if hmac.compare_digest(mac, _mac(content, secret, b"thread")):
-            kind, thread_id = json.loads(content[32:])
-            return ThreadSubject(UUID(bytes=content[:16]), UUID(bytes=content[16:32]), kind, thread_id)
+        for secret in secrets:
+            if hmac.compare_digest(mac, _mac(content, secret)):
+                return Subject(UUID(bytes=content[:16]), content[16:48], content[48:].decode())
+            if hmac.compare_digest(mac, _mac(content, secret, b"thread")):
+                kind, thread_id = json.loads(content[32:])
+                return ThreadSubject(UUID(bytes=content[:16]), UUID(bytes=content[16:32]), kind, thread_id)
         return None
     except (ValueError, binascii.Error):
         return None

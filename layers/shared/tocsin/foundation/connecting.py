@@ -8,6 +8,7 @@ from threading import Thread
 from typing import Any
 
 import psycopg
+from aws_lambda_powertools import Logger
 from psycopg import Connection
 
 from tocsin.foundation import deadlines, notices, outages, secrets
@@ -22,12 +23,28 @@ RDS_CERTIFICATES = Path(__file__).with_name("rds-certificates.pem")
 IDLE_SECONDS = 300
 OWN_CERTIFICATES = Path(__file__).with_name("own-certificates.pem")  # there where whoever deploys has put it
 
+log = Logger(child=True)
+
 
 def connect(config: Settings) -> Connection[Any]:
     """A new connection. Never inside a transaction of its own (autocommit): transactions are opened by name."""
+    if config.tocsin_database_url:
+        return _connect(config, {})
+    where = address(config, config.database_secret_arn)
+    try:
+        return _connect(config, where)
+    except psycopg.OperationalError as error:
+        before = _password_before(config, error)
+        if before is None:
+            raise
+    log.warning("the database still has the password of before: run the migration, which gives it the new one")
+    return _connect(config, where | {"password": before})
+
+
+def _connect(config: Settings, where: dict[str, Any]) -> Connection[Any]:
     conn = BoundedConnection.connect(
         config.tocsin_database_url or "",
-        **({} if config.tocsin_database_url else address(config, config.database_secret_arn)),
+        **where,
         connect_timeout=3,
         tcp_user_timeout=5000,  # milliseconds until packets that nobody acknowledges end the connection
         application_name="tocsin",
@@ -75,6 +92,17 @@ def reason_of(error: psycopg.Error) -> OutageReason | None:
     if error.sqlstate:
         return outages.by_state(error.sqlstate)
     return outages.by_words(str(error)) if isinstance(error, psycopg.OperationalError) else None
+
+
+def _password_before(config: Settings, error: psycopg.OperationalError) -> str | None:
+    """The one that the secret had before, if that may be wanted: a new value is in the secret before it is in Postgres."""
+    if reason_of(error) is not OutageReason.PASSWORD:
+        return None
+    try:
+        text = secrets.previous(config.database_secret_arn)
+        return str(json.loads(text)["password"]) if text else None
+    except (SecretUnavailable, ValueError, TypeError, KeyError):
+        return None
 
 
 def _offer(made: Future[Connection[Any]], config: Settings) -> None:

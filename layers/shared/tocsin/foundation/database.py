@@ -123,6 +123,16 @@ def tenant_round_trip(conn: Connection[Any], tenant_id: UUID) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def tenant_attempt(conn: Connection[Any], tenant_id: UUID) -> Iterator[None]:
+    """One transaction of a tenant, or a part of the one that is open: what raises `psycopg.Rollback` undoes this alone."""
+    with conn.pipeline() as pipeline:
+        pipeline.sync()  # else psycopg does not see the open one, and would end it
+        with conn.transaction():
+            conn.execute("SELECT set_config(%s, %s, true)", ["tocsin.tenant", str(tenant_id)])
+            yield
+
+
 def key_transaction(conn: Connection[Any], key_hash: bytes) -> AbstractContextManager[None]:
     """One transaction that sees the API key with this hash and nothing else: before its tenant is known."""
     return _seen_as(conn, {"tocsin.key_hash": key_hash.hex()})

@@ -1,11 +1,22 @@
-"""What the fields of any body have in common, and how what is wrong with them is said. Pure."""
+"""What the fields of any body have in common. Pure."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+)
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_after_validator_function
 
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.text import is_storable
@@ -43,35 +54,33 @@ def unique(values: list[Any]) -> list[Any]:
     return values
 
 
+@dataclass(frozen=True)
+class Matching:
+    """The text must match all of the pattern; who sends another is told what is wanted, not the pattern."""
+
+    pattern: str
+    wanted: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_after_validator_function(self._checked, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(schema) | {"pattern": f"^{self.pattern}$"}
+
+    def _checked(self, text: str) -> str:
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError(f"must be {self.wanted}")
+        return text
+
+
 RowId = Annotated[UUID, BeforeValidator(_id)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Word = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_words)]
 Reason = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_words)]  # why somebody did it, in their words
 ExternalId = Annotated[str, Field(min_length=1, max_length=255)]
+LANGUAGE = r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*"
 
 
 class Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def errors_of(error: ValidationError) -> list[dict[str, str]]:
-    """What is wrong and where, as JSON pointers, without echoing the values."""
-    return [{"pointer": _pointer(item["loc"]), "message": _message(item)} for item in error.errors(include_url=False)[:20]]
-
-
-def _pointer(location: tuple[int | str, ...]) -> str:
-    parts = list(location)
-    if len(parts) > 1 and parts[0] == "audience" and parts[1] in ("users", "address", "tenant", "thread", "scope"):
-        del parts[1]  # pydantic names the chosen shape there; the sender did not write it
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
-
-
-def _message(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "is not a known field"
-    if item["type"] == "missing":
-        return "is required"
-    if item["type"] == "union_tag_invalid":
-        return f"kind must be one of {item['ctx']['expected_tags']}"
-    return str(item["msg"]).removeprefix("Value error, ")

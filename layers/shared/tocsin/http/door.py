@@ -21,6 +21,7 @@ from tocsin.access.authenticate import Principal
 from tocsin.access.standing import Standing
 from tocsin.access.user_tokens import Person
 from tocsin.foundation import database, deadlines, fields, strict_json
+from tocsin.foundation.field_errors import errors_of
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.outages import DatabaseUnavailable
 from tocsin.foundation.secrets import SecretUnavailable
@@ -83,7 +84,7 @@ def parse(model: type[BaseModel], value: Any) -> Any:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise problems.invalid("The request does not have the expected shape.", fields.errors_of(error)) from None
+        raise problems.invalid_fields(errors_of(error, model)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,8 @@ def _run(endpoint: Endpoint, request: Request) -> Response:
     presented = _bearer(request)
     if endpoint.recognise and user_tokens.looks_like(presented):
         return _visit(endpoint, request, endpoint.recognise(presented))
+    if user_tokens.looks_like(presented):
+        raise problems.user_token()
     if not key_format.is_well_formed(presented):
         raise problems.unauthorized()
 
@@ -246,8 +249,9 @@ def _read(endpoint: Endpoint, request: Request) -> Request:
     """The request with its parameters, once it is known who asks."""
     if endpoint.is_link:
         return request
-    if not all(map(parameters.is_text, request.path_parameters.values())):
-        raise problems.invalid("A name in the path must be text in UTF-8, without U+0000.")
+    for name, text in request.path_parameters.items():
+        if not parameters.is_text(text):
+            raise problems.invalid_path(name, "must be text in UTF-8, without U+0000")
     known = (one["name"] for one in endpoint.parameters if one["in"] == "query")
     return replace(request, query=parameters.read_query(request.raw_query, known)) if request.raw_query else request
 

@@ -31,7 +31,7 @@ def read_query(raw: str, known: Iterable[str]) -> dict[str, str]:
             query[name] = value
     if errors:
         told = [{"pointer": f"?{name[:100]}", "message": message} for name, message in errors.items()]
-        raise problems.invalid(f"`{told[0]['pointer']}` {told[0]['message']}", told)
+        raise problems.invalid_fields(told)
     return query
 
 

@@ -3,10 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from tocsin.foundation.field_errors import first_of
+
+PAGE = "/errors"  # where an installation says what each kind means: problem_kinds.py
+
 
 @dataclass(slots=True)
 class Problem(Exception):
-    """Raised anywhere in a request; the door turns it into the HTTP answer. `kind` is the stable machine-readable type."""
+    """Raised anywhere in a request; the door turns it into the HTTP answer. `kind` is the stable machine-readable name, of
+    those in problem_kinds.py; the answer's `type` leads to it on the error page."""
 
     status: int
     kind: str
@@ -17,7 +22,7 @@ class Problem(Exception):
 
     def body(self, request_id: str) -> dict[str, Any]:
         body: dict[str, Any] = {
-            "type": self.kind,
+            "type": f"{PAGE}#{self.kind}",
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
@@ -27,7 +32,7 @@ class Problem(Exception):
 
 
 def unauthorized() -> Problem:
-    """One answer for a missing, malformed, unknown, revoked and expired key: it tells an attacker nothing."""
+    """One answer for a missing, malformed, unknown, revoked and expired key or token: it tells an attacker nothing."""
     return Problem(
         401,
         "unauthorized",
@@ -37,8 +42,19 @@ def unauthorized() -> Problem:
     )
 
 
-def forbidden(scope: str) -> Problem:
-    return Problem(403, "forbidden", "The API key lacks a scope", f"This call needs the scope `{scope}`.")
+def user_token() -> Problem:
+    """Whatever the token is worth: that it is none of our keys can be seen from outside."""
+    return Problem(
+        401,
+        "user-token",
+        "A user's token opens the inbox only",
+        "This call is for API keys: make it from your server, with `Authorization: Bearer tcn_…`.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
+
+def forbidden(scope: str, *, what: str = "This call") -> Problem:
+    return Problem(403, "forbidden", "The API key lacks a scope", f"{what} needs the scope `{scope}`.")
 
 
 def tenant_suspended() -> Problem:
@@ -58,12 +74,21 @@ def invalid(detail: str, errors: list[dict[str, str]] | None = None) -> Problem:
     return Problem(422, "invalid-request", "The request is not valid", detail, errors or [])
 
 
+def invalid_fields(errors: list[dict[str, str]], detail: str = "") -> Problem:
+    """`detail` says what they have in common, if that is more than being wrong; the first one is named after it."""
+    return invalid(f"{detail} {first_of(errors)}".lstrip(), errors)
+
+
 def invalid_field(pointer: str, message: str) -> Problem:
-    return invalid("One field is not valid.", [{"pointer": pointer, "message": message}])
+    return invalid_fields([{"pointer": pointer, "message": message}])
 
 
 def invalid_parameter(name: str, message: str) -> Problem:
     return invalid(f"`{name}` {message}.", [{"pointer": f"?{name}", "message": message}])
+
+
+def invalid_path(name: str, message: str) -> Problem:
+    return invalid(f"`{{{name}}}` in the path {message}.", [{"pointer": f"{{{name}}}", "message": message}])
 
 
 def invalid_header(name: str, message: str) -> Problem:

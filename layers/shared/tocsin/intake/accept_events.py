@@ -32,6 +32,7 @@ class Recorded:
     notification_id: UUID
     recorded_at: datetime
     is_duplicate: bool
+    is_routed: bool
 
 
 def record_events(
@@ -56,17 +57,18 @@ def record_events(
         work_queue.nudge_fan_out(sender.tenant_id)
     known = _known(conn, sender.tenant_id, [told[one.n] for one in rows if one.recorded_at is None])
     ends = [
-        Recorded(told[one.n].notification_id, one.recorded_at, is_duplicate=False)
+        Recorded(told[one.n].notification_id, one.recorded_at, is_duplicate=False, is_routed=one.is_routed)
         if one.recorded_at
-        else _duplicate(told[one.n], known[told[one.n].event.source, told[one.n].event.id])
+        else _duplicate(told[one.n], known[told[one.n].event.source, told[one.n].event.id], is_routed=one.is_routed)
         for one in rows
     ]
     return ends, Allowance(max(one.rate_used for one in rows), sender.rate_limit)
 
 
-def _duplicate(told: Told, first: domain_events.Known) -> Recorded:
+def _duplicate(told: Told, first: domain_events.Known, *, is_routed: bool) -> Recorded:
     # Our own id means that our first try had committed and only its answer was lost.
-    return Recorded(first.notification_id, first.recorded_at, is_duplicate=first.notification_id != told.notification_id)
+    is_duplicate = first.notification_id != told.notification_id
+    return Recorded(first.notification_id, first.recorded_at, is_duplicate=is_duplicate, is_routed=is_routed)
 
 
 def _known(conn: Connection[Any], tenant_id: UUID, told: list[Told]) -> dict[tuple[str, str], domain_events.Known]:

@@ -13,12 +13,14 @@ from tocsin.foundation import work_queue
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
-from tocsin.intake.admission import Sender, refusals
-from tocsin.intake.intents import AddressAudience, Intent, ScopeAudience
+from tocsin.intake.admission import Sender
+from tocsin.intake.intents import DEFAULT_CHANNELS, AddressAudience, Intent, ScopeAudience, UsersAudience
+from tocsin.intake.reserve import Arrival, Given, Row, reserve, reserve_with_users
 from tocsin.store import records
-from tocsin.store.flow import accept_intents as statements
+from tocsin.store.flow.accept_intents import Reserved
 
 FARTHEST_SEND = timedelta(days=365)
+MOST_WARNINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,20 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreachable:
+    """A recipient whom a channel cannot reach as things are: by the place of their id in the audience, or '' for the address."""
+
+    place: str
+    name: str
+    channel: str
+
+
+@dataclass(frozen=True, slots=True)
 class Admitted:
     notification_id: UUID
     accepted_at: datetime
     is_replay: bool
+    unreachable: list[Unreachable] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +61,26 @@ class KeyReused:
 
 @dataclass(frozen=True, slots=True)
 class UnknownUsers:
-    user_ids: list[str]
+    """By their places in the audience."""
+
+    user_ids: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenByAnother:
+    """A given user wants an email or username (`field`) that another user has."""
+
+    place: str
+    user_id: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttributesTooLarge:
+    """A given user's attributes would be too many, with those they have."""
+
+    place: str
+    user_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +102,7 @@ class NothingToSay:
     """There is no template, and no word in the payload that could stand for one."""
 
 
-Refusal = KeyReused | UnknownUsers | UnknownTemplate | MissingVariables | NothingToSay
+Refusal = KeyReused | UnknownUsers | TakenByAnother | AttributesTooLarge | UnknownTemplate | MissingVariables | NothingToSay
 IntakeEnd = Admitted | Refusal
 
 
@@ -99,17 +130,18 @@ def accept(
 
     `reply_within`: somebody waits so long for the outcomes, and nothing is tried twice. `nudges`: not where the caller's own
     transaction is still open; the caller nudges when it has ended."""
+    arrival = Arrival(sender, request_id, trace_id, window)
     rows = [_row(n, one, reply_within) for n, one in enumerate(asked)]
+    given = {n: {user.id: user.patch for user in one.intent.given_users} for n, one in enumerate(asked) if one.intent.given_users}
     known: dict[str, records.Reservation] = {}
-    reserved = _reserve(conn, rows, sender, request_id, trace_id, window)
+    reserved = _reserve(conn, rows, given, arrival)
     while missed := [asked[one.n].idempotency_key for one in reserved if one.accepted_at is None]:
         known = _find(conn, sender, missed)
         free = [one.n for one in reserved if one.accepted_at is None and _is_free(one, known.get(asked[one.n].idempotency_key))]
         if not free:
             break
         keys = [asked[n].idempotency_key for n in free]
-        again = _reserve(conn, [rows[n] for n in free], sender, request_id, trace_id, window, release=keys)
-        fresh = {one.n: one for one in again}
+        fresh = {one.n: one for one in _reserve(conn, [rows[n] for n in free], given, arrival, release=keys)}
         reserved = [fresh.get(one.n, one) for one in reserved]
     if nudges:
         _nudge(sender.tenant_id, asked, reserved, known)
@@ -118,35 +150,15 @@ def accept(
 
 
 def _reserve(
-    conn: Connection[Any],
-    rows: list[dict[str, Any]],
-    sender: Sender,
-    request_id: str,
-    trace_id: str,
-    window: timedelta,
-    *,
-    release: list[str] | None = None,
-) -> list[statements.Reserved]:
-    """One round trip: reserve what is free and count it, after releasing keys whose reservations have run out."""
-    with refusals("records"), tenant_round_trip(conn, sender.tenant_id):
-        if release:
-            records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
-        reserved = statements.reserve(
-            conn,
-            rows,
-            tenant_id=sender.tenant_id,
-            producer=sender.producer,
-            mode=sender.mode,
-            request_id=request_id,
-            trace_id=trace_id,
-            window=window,
-            rate_subject=sender.rate_subject,
-            rate_limit=sender.rate_limit,
-        )
-    return reserved.fetchall()
+    conn: Connection[Any], rows: list[Row], given: dict[int, Given], arrival: Arrival, *, release: list[str] | None = None
+) -> list[Reserved]:
+    theirs = {row["n"]: given[row["n"]] for row in rows if row["n"] in given}
+    if theirs:
+        return reserve_with_users(conn, rows, theirs, arrival, release=release)
+    return reserve(conn, rows, arrival, release=release)
 
 
-def _is_free(reserved: statements.Reserved, holder: records.Reservation | None) -> bool:
+def _is_free(reserved: Reserved, holder: records.Reservation | None) -> bool:
     """Whether what stood in the way has run out, or has been released since."""
     return holder.is_expired if holder else not reserved.is_refused
 
@@ -157,21 +169,27 @@ def _find(conn: Connection[Any], sender: Sender, keys: list[str]) -> dict[str, r
     return {one.idempotency_key: one for one in found}
 
 
-def _end(asked: Asked, reserved: statements.Reserved, known: dict[str, records.Reservation]) -> IntakeEnd:
+def _end(asked: Asked, reserved: Reserved, known: dict[str, records.Reservation]) -> IntakeEnd:
     if reserved.accepted_at is not None:
-        return Admitted(asked.notification_id, reserved.accepted_at, is_replay=False)
+        warned = _unreachable(asked.intent, reserved)
+        return Admitted(asked.notification_id, reserved.accepted_at, is_replay=False, unreachable=warned)
     first = known.get(asked.idempotency_key)
     if first is None:
-        return _refusal(reserved)
+        return _refusal(asked.intent, reserved)
     if first.request_fingerprint != asked.fingerprint:
         return KeyReused()
     # Our own id means that our first try had committed and only its answer was lost.
-    return Admitted(first.notification_id, first.accepted_at, is_replay=first.notification_id != asked.notification_id)
+    is_replay = first.notification_id != asked.notification_id
+    return Admitted(first.notification_id, first.accepted_at, is_replay, unreachable=_unreachable(asked.intent, reserved))
 
 
-def _refusal(reserved: statements.Reserved) -> Refusal:
+def _refusal(intent: Intent, reserved: Reserved) -> Refusal:
+    places = _places(intent)
+    if reserved.clash:
+        name, field = reserved.clash
+        return AttributesTooLarge(places[name], name) if field == "attributes" else TakenByAnother(places[name], name, field)
     if reserved.unknown_user_ids:
-        return UnknownUsers(reserved.unknown_user_ids)
+        return UnknownUsers({places[name]: name for name in reserved.unknown_user_ids})
     if reserved.unknown_template:
         return UnknownTemplate(reserved.unknown_template)
     if reserved.says_nothing:
@@ -179,9 +197,30 @@ def _refusal(reserved: statements.Reserved) -> Refusal:
     return MissingVariables(reserved.missing_variables or [])
 
 
-def _nudge(
-    tenant_id: UUID, asked: list[Asked], reserved: list[statements.Reserved], known: dict[str, records.Reservation]
-) -> None:
+def _unreachable(intent: Intent, reserved: Reserved) -> list[Unreachable]:
+    """By the channels it will go by, whoever said so; what an address does not have was refused where the intent asked for it."""
+    if isinstance(intent.audience, AddressAudience):
+        return [Unreachable("", "", one) for one in reserved.channels or () if not intent.audience.has(one)]
+    if not isinstance(intent.audience, UsersAudience):
+        return []
+    lacking = {"email": reserved.no_email, "sms": reserved.no_phone, "push": reserved.no_device}
+    found = [(name, one) for one in reserved.channels or DEFAULT_CHANNELS for name in lacking.get(one) or ()]
+    places = _places(intent) if found else {}
+    return [Unreachable(places[name], name, channel) for name, channel in found[:MOST_WARNINGS]]
+
+
+def _places(intent: Intent) -> dict[str, str]:
+    """Where each user stands in the audience, first."""
+    if not isinstance(intent.audience, UsersAudience):
+        return {}
+    written = (user if isinstance(user, str) else user.id for user in intent.audience.user_ids)
+    places: dict[str, str] = {}
+    for n, name in enumerate(written):
+        places.setdefault(name, str(n))
+    return places
+
+
+def _nudge(tenant_id: UUID, asked: list[Asked], reserved: list[Reserved], known: dict[str, records.Reservation]) -> None:
     """Nudge for what was taken; for a repetition too, where the first try may have ended between its commit and its nudge."""
     due: dict[timedelta, list[UUID]] = {}
     for one in reserved:
@@ -203,7 +242,7 @@ def _row(n: int, asked: Asked, reply_within: timedelta | None = None) -> dict[st
         "request_fingerprint": asked.fingerprint.hex(),
         "notification_type": intent.type,
         "audience_kind": audience.kind,
-        "recipient_user_ids": list(dict.fromkeys(audience.user_ids)) if audience.kind == "users" else [],
+        "recipient_user_ids": audience.ids if audience.kind == "users" else [],
         "audience": _audience(intent),
         "payload": intent.payload,
         "has_words": plain.has_words(intent.payload),

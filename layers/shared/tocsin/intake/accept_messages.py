@@ -7,20 +7,24 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from tocsin.access.audit import Actor
 from tocsin.foundation import strict_json
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import MAX_BODY, errors_of
+from tocsin.foundation.field_errors import errors_of
+from tocsin.foundation.fields import MAX_BODY
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import (
     Admitted,
     Asked,
+    AttributesTooLarge,
     KeyReused,
     MissingVariables,
     NothingToSay,
     Refusal,
+    TakenByAnother,
     UnknownTemplate,
     UnknownUsers,
     accept,
@@ -72,6 +76,7 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
             mode="live",
             rate_subject="intake-queue",
             rate_limit=2_000_000_000,  # the queue itself is the throttle: a limit here could only lose or loop
+            actor=Actor(tenant_id, f"{source}:{fields.get('producer') or ''}".rstrip(":")[:255]),
         )
         if "specversion" in fields:
             told = _told({name: part for name, part in fields.items() if name not in ENVELOPE}, fields)
@@ -95,7 +100,11 @@ def _refused(end: Refusal, fields: dict[str, Any]) -> Malformed:
         case KeyReused():
             return Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)
         case UnknownUsers(user_ids):
-            return Malformed("recipient_not_found", f"unknown users: {', '.join(user_ids[:20])}", fields)
+            return Malformed("recipient_not_found", f"unknown users: {', '.join(list(user_ids.values())[:20])}", fields)
+        case TakenByAnother(_, user_id, name):
+            return Malformed("already_taken", f"another user than {user_id} has this {name}", fields)
+        case AttributesTooLarge(_, user_id):
+            return Malformed("too_large", f"the attributes of {user_id} would be too many, with those that are known", fields)
         case UnknownTemplate(name):
             return Malformed("unknown_template", f"there is no active template {name}", fields)
         case MissingVariables(names):
@@ -160,11 +169,11 @@ def _told(value: dict[str, Any], fields: dict[str, Any]) -> Told:
     try:
         return Told(CloudEvent.model_validate(value), value.get("data") or {}, uuid7())
     except ValidationError as error:
-        raise _misshapen(error, fields) from None
+        raise _misshapen(error, fields, CloudEvent) from None
 
 
-def _misshapen(error: ValidationError, fields: dict[str, Any]) -> Malformed:
-    wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error))
+def _misshapen(error: ValidationError, fields: dict[str, Any], model: type[BaseModel]) -> Malformed:
+    wrong = "; ".join(f"{one['pointer'] or '/'} {one['message']}" for one in errors_of(error, model))
     return Malformed("schema", wrong, fields)
 
 
@@ -179,7 +188,7 @@ def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
     try:
         intent = Intent.model_validate(value)
     except ValidationError as error:
-        raise _misshapen(error, fields) from None
+        raise _misshapen(error, fields, Intent) from None
     if send_at_is_too_far(intent):
         raise Malformed("schema", "/send_at must be within 365 days", fields)
     return Asked(key, intent, strict_json.fingerprint(value))

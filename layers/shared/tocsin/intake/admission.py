@@ -8,6 +8,7 @@ from uuid import UUID
 
 from psycopg import errors
 
+from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal
 from tocsin.access.rate_limits import is_exhausted, note_exhausted, subject_of
 from tocsin.store import rate_limits
@@ -22,6 +23,7 @@ class Sender:
     mode: str
     rate_subject: str
     rate_limit: int
+    actor: Actor | None = None  # who changes users on the way, where the sender may
 
 
 class KeyInFlight(Exception):
@@ -32,7 +34,12 @@ class RateExceeded(Exception):
     """The sender is above its limit; nothing was stored. The producer waits for the next minute."""
 
 
-def sender_of(principal: Principal, *, usual_limit: int) -> Sender:
+def may_give_users(principal: Principal) -> bool:
+    """Whether what this key sends may bring its users along: that makes them known, or changes them."""
+    return "manage" in principal.scopes
+
+
+def sender_of(principal: Principal, *, usual_limit: int, actor: Actor | None = None) -> Sender:
     """The sender behind a key, with its own limit or the usual one."""
     return Sender(
         principal.tenant_id,
@@ -40,6 +47,7 @@ def sender_of(principal: Principal, *, usual_limit: int) -> Sender:
         principal.mode,
         rate_subject=subject_of(principal),
         rate_limit=principal.rate_limit or usual_limit,
+        actor=actor if may_give_users(principal) else None,
     )
 
 

@@ -1,20 +1,24 @@
 """The intent as producers send it: a closed shape, so that a misspelt field is an error and not a silence. Pure."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
     ConfigDict,
+    Discriminator,
     Field,
     StrictInt,
+    Tag,
     model_validator,
     with_config,
 )
 from typing_extensions import TypedDict  # typing's own is not enough for pydantic before Python 3.12
 
+from tocsin.foundation.field_errors import ONE_OF, FieldError
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
 from tocsin.people import addresses
+from tocsin.people.user_fields import Attributes, Email, Phone, UserFields
 
 MAX_RECIPIENTS = 1_000
 MAX_BATCH = 500
@@ -25,15 +29,63 @@ def _link(url: str | None) -> str | None:
     return addresses.web(url) if url else url
 
 
-Email = Annotated[str, AfterValidator(addresses.email)]
-Phone = Annotated[str, AfterValidator(addresses.phone)]
 Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
+DEFAULT_CHANNELS = ["email", "in_app"]  # to users, where neither the intent nor its type nor a template says
 ChannelName = Literal["email", "sms", "push", "in_app"]
+_NEEDS = {
+    "email": "cannot be email: the audience has no `email`",
+    "sms": "cannot be sms: the audience has no `phone`",
+    "push": "cannot be push: an address has no device",
+    "in_app": "cannot be in_app: an address has no inbox",
+}
+
+
+class GivenUser(UserFields):
+    """A user with the id and what else is known: made, or merged into what was known, when the intent is accepted."""
+
+    id: ExternalId
+    attributes: Attributes | None = None  # type: ignore[assignment]  # null clears them
+
+    @property
+    def patch(self) -> dict[str, Any]:
+        """What was said of them, as a JSON Merge Patch."""
+        return self.model_dump(exclude_unset=True, exclude={"id"})
+
+
+def _shape_of(recipient: Any) -> str | None:
+    return ONE_OF[0] if isinstance(recipient, str) else ONE_OF[1] if isinstance(recipient, dict | GivenUser) else None
+
+
+Recipient = Annotated[
+    Annotated[ExternalId, Tag(ONE_OF[0])] | Annotated[GivenUser, Tag(ONE_OF[1])],
+    Discriminator(_shape_of, custom_error_type="recipient", custom_error_message="must be a user's id, or a user"),
+]
 
 
 class UsersAudience(Closed):
+    """Users by their ids; in place of an id a whole user, who need not be known yet."""
+
     kind: Literal["users"]
-    user_ids: Annotated[list[ExternalId], Field(min_length=1, max_length=MAX_RECIPIENTS)]
+    user_ids: Annotated[list[Recipient], Field(min_length=1, max_length=MAX_RECIPIENTS)]
+
+    @model_validator(mode="after")
+    def _each_given_once(self) -> "UsersAudience":
+        seen: set[str] = set()
+        for n, user in enumerate(self.user_ids):
+            if isinstance(user, GivenUser):
+                if user.id in seen:
+                    raise FieldError(f"user_ids/{n}", "is given twice; give each user once")
+                seen.add(user.id)
+        return self
+
+    @property
+    def ids(self) -> list[str]:
+        """Each once, in their order."""
+        return list(dict.fromkeys(user.id if isinstance(user, GivenUser) else user for user in self.user_ids))
+
+    @property
+    def given(self) -> list[GivenUser]:
+        return [user for user in self.user_ids if isinstance(user, GivenUser)]
 
 
 class AddressAudience(Closed):
@@ -46,8 +98,11 @@ class AddressAudience(Closed):
     @model_validator(mode="after")
     def _reachable(self) -> "AddressAudience":
         if self.email is None and self.phone is None:
-            raise ValueError("needs an email or a phone")
+            raise FieldError("email", "is required, or a phone")
         return self
+
+    def has(self, channel: str) -> bool:
+        return (channel == "email" and self.email is not None) or (channel == "sms" and self.phone is not None)
 
 
 class TenantAudience(Closed):
@@ -107,14 +162,27 @@ class Intent(Closed):
     @model_validator(mode="after")
     def _expires_after_sending(self) -> "Intent":
         if self.send_at and self.expires_at and self.expires_at <= self.send_at:
-            raise ValueError("expires_at must be later than send_at")
+            raise FieldError("expires_at", "must be later than send_at")
         return self
 
     @model_validator(mode="after")
     def _one_thread(self) -> "Intent":
         if isinstance(self.audience, ThreadAudience) and self.thread not in (None, self.audience.thread):
-            raise ValueError("thread must be the audience's thread, or be left out")
+            raise FieldError("thread", "must be the audience's thread, or be left out")
         return self
+
+    @model_validator(mode="after")
+    def _reachable_address(self) -> "Intent":
+        """What an address can never get is refused at once; users may get theirs later."""
+        if isinstance(self.audience, AddressAudience):
+            for n, channel in enumerate(self.channels or ()):
+                if not self.audience.has(channel):
+                    raise FieldError(f"channels/{n}", _NEEDS[channel])
+        return self
+
+    @property
+    def given_users(self) -> list[GivenUser]:
+        return self.audience.given if isinstance(self.audience, UsersAudience) else []
 
     @property
     def about(self) -> Thread | None:

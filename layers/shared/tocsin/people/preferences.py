@@ -10,6 +10,7 @@ from psycopg import Connection
 from tocsin.access import audit
 from tocsin.access.audit import Actor
 from tocsin.foundation.database import tenant_transaction
+from tocsin.foundation.field_errors import FieldError
 from tocsin.foundation.ids import uuid7
 from tocsin.store import preferences
 from tocsin.store.preferences import Preference
@@ -39,11 +40,12 @@ class Inapplicable(ValueError):
 
 
 def check_window(start: time | None, end: time | None) -> None:
-    """ValueError, in words for whoever wrote them, when these are no quiet hours."""
+    """FieldError, in words for whoever wrote them, when these are no quiet hours."""
     if (start is None) != (end is None):
-        raise ValueError("quiet hours need both quiet_hours_start and quiet_hours_end")
+        missing = "quiet_hours_start" if start is None else "quiet_hours_end"
+        raise FieldError(missing, "is required: quiet hours have a start and an end")
     if start is not None and start == end:
-        raise ValueError("quiet hours must not end when they start; to hear nothing, switch the channel off")
+        raise FieldError("quiet_hours_end", "must not be the start; to hear nothing, switch the channel off")
 
 
 def prefer(

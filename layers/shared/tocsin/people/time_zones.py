@@ -1,4 +1,4 @@
-"""The names of time zones that are known."""
+"""The names of time zones that are known. Pure."""
 
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones

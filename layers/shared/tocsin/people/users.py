@@ -34,6 +34,15 @@ class Profile:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The user as written, whether they are new, and which of their fields had a value and have none now."""
+
+    user: User
+    is_new: bool
+    cleared: list[str]
+
+
 class AlreadyTaken(Exception):
     """Another user of this tenant has this email or username. Whoever asked chooses another, or asks who that is."""
 
@@ -42,13 +51,14 @@ class AlreadyTaken(Exception):
         self.field = field
 
 
-def make_known(conn: Connection[Any], actor: Actor, external_id: str, profile: Profile) -> tuple[User, bool]:
-    """Write the whole user: what is not named is cleared. Returns the user, and whether it is new."""
+def make_known(conn: Connection[Any], actor: Actor, external_id: str, profile: Profile) -> Written:
+    """Write the whole user: what is not named is cleared."""
     with _told_what_is_taken(), tenant_transaction(conn, actor.tenant_id):
         old = users.lock(conn, actor.tenant_id, external_id)
         user, is_new = users.upsert(conn, user_id=uuid7(), tenant_id=actor.tenant_id, external_id=external_id, **asdict(profile))
         record_change(conn, actor, old, user)
-    return user, is_new
+    cleared = [name for name in FIELDS if old and getattr(old, name) and not getattr(user, name)]
+    return Written(user, is_new, cleared)
 
 
 def change(
@@ -70,7 +80,7 @@ def make_all_known(conn: Connection[Any], actor: Actor, people: dict[str, Profil
     """Write these whole users. By id: whether they are new, or what of theirs another one has.
 
     In one statement and transaction, unless something is taken: then by halves, until those are found that it cannot be given."""
-    taken = _wanted_twice(people)
+    taken = wanted_twice(people)
     free = {name: profile for name, profile in people.items() if name not in taken}
     return {name: AlreadyTaken(field) for name, field in taken.items()} | _make_all_known(conn, actor, free)
 
@@ -95,7 +105,7 @@ def _make_all_known(conn: Connection[Any], actor: Actor, people: dict[str, Profi
         return _make_all_known(conn, actor, first) | _make_all_known(conn, actor, second)
 
 
-def _wanted_twice(people: dict[str, Profile]) -> dict[str, str]:
+def wanted_twice(people: dict[str, Profile]) -> dict[str, str]:
     """Who of these wants an email or username that one before them wants too."""
     found: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()

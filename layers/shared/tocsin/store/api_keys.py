@@ -114,8 +114,9 @@ def find(conn: Connection[Any], tenant_id: UUID, key_id: UUID) -> ApiKey | None:
         conn.cursor(row_factory=class_row(ApiKey))
         .execute(
             """
-            SELECT id, tenant_id, user_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
-                   last_used_at, revoked_at, created_at, replaced_by,
+            SELECT id, tenant_id, user_id, producer, name, mode, key_prefix, scopes, rate_limit,
+                   is_active AND (expires_at IS NULL OR expires_at > tocsin_now()) AS is_active, expires_at, last_used_at,
+                   revoked_at, created_at, replaced_by,
                    (SELECT external_id FROM users
                     WHERE users.tenant_id = api_keys.tenant_id AND users.id = api_keys.user_id) AS owner
             FROM api_keys
@@ -142,8 +143,9 @@ def list_page(
         conn.cursor(row_factory=class_row(ApiKey))
         .execute(
             """
-            SELECT id, tenant_id, user_id, producer, name, mode, key_prefix, scopes, rate_limit, is_active, expires_at,
-                   last_used_at, revoked_at, created_at, replaced_by,
+            SELECT id, tenant_id, user_id, producer, name, mode, key_prefix, scopes, rate_limit,
+                   is_active AND (expires_at IS NULL OR expires_at > tocsin_now()) AS is_active, expires_at, last_used_at,
+                   revoked_at, created_at, replaced_by,
                    (SELECT external_id FROM users
                     WHERE users.tenant_id = api_keys.tenant_id AND users.id = api_keys.user_id) AS owner
             FROM api_keys

@@ -214,6 +214,47 @@ def count_unplanned(conn: Connection[Any], tenant_id: UUID, *, window: timedelta
     return int(row[0]) if row else 0
 
 
+def find_newest_unplanned(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID] | None:
+    """The notifications that have no routes yet, newest first. None: so many that sorting them takes longer than meeting them
+    among the newest."""
+    row = conn.execute(
+        """
+        WITH backlog AS MATERIALIZED (
+            SELECT outbox.id
+            FROM outbox
+            WHERE outbox.tenant_id = %(tenant_id)s AND outbox.queue = 'plan'
+            LIMIT %(most_sorted)s
+        ), listed AS (
+            SELECT record.accepted_at, record.notification_id
+            FROM backlog
+            CROSS JOIN LATERAL (
+                -- LIMIT: one probe of the index each; as a join it would read the whole table
+                SELECT records.accepted_at, records.notification_id
+                FROM records
+                WHERE records.notification_id = backlog.id AND records.tenant_id = %(tenant_id)s
+                  AND (records.accepted_at, records.notification_id) < (%(before_at)s, %(before_id)s)
+                  AND records.accepted_at >= %(since)s
+                  AND (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                  AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+                LIMIT 1
+            ) AS record
+            WHERE (SELECT count(*) FROM backlog) < %(most_sorted)s
+              AND (
+                  SELECT true
+                  FROM routes
+                  WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = backlog.id
+                  LIMIT 1) IS NULL
+            ORDER BY record.accepted_at DESC, record.notification_id DESC
+            LIMIT %(limit)s
+        )
+        SELECT (SELECT count(*) FROM backlog) < %(most_sorted)s,
+               ARRAY(SELECT notification_id FROM listed ORDER BY accepted_at DESC, notification_id DESC)
+        """,
+        wanted,
+    ).fetchone()
+    return row[1] if row and row[0] else None
+
+
 @dataclass(frozen=True, slots=True)
 class Stuck:
     """Work that has not ended for long, and why as far as is known. A plan has no route yet."""

@@ -8,9 +8,12 @@ from uuid import UUID
 from psycopg import Connection, Cursor
 from psycopg.rows import class_row, dict_row
 
-from tocsin.store import dead_letters, routes
+from tocsin.store import dead_letters, outbox, routes
 
 _CHANNELS = ["email", "sms", "push", "in_app", "webhook"]
+_MOST_SORTED = 10_000  # of what is unfinished, or unplanned
+# a notification's own state, and the statuses of which one of its routes has one
+_OWN: dict[str, list[str] | None] = {"accepted": None, "in_progress": ["pending", "failed"], "finished": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,9 @@ def find(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[
             SELECT notification_id, notification_type, producer, mode, audience_kind, recipient_user_ids,
                    audience ->> 'scope' AS scope, payload_json,
                    idempotency_key, request_id, trace_id, template, channels, priority, thread_kind, thread_id,
-                   occurred_at, accepted_at, send_at, expires_at, cancelled_at, updated_at
+                   occurred_at, accepted_at, send_at, expires_at, cancelled_at, updated_at,
+                   (SELECT true FROM routes WHERE routes.notification_id = records.notification_id LIMIT 1) IS NULL
+                   AND (SELECT true FROM outbox WHERE outbox.id = records.notification_id LIMIT 1) IS NOT NULL AS is_accepted
             FROM records
             WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
             """,
@@ -78,36 +83,57 @@ def find(conn: Connection[Any], tenant_id: UUID, notification_id: UUID) -> dict[
 def list_page(
     conn: Connection[Any], tenant_id: UUID, *, filters: dict[str, Any], limit: int, after: tuple[datetime, UUID] | None
 ) -> list[dict[str, Any]]:
-    """Newest first. Filters that are None do not filter; those on routes ask for one route that matches them all."""
+    """Newest first. Filters that are None do not filter; those on routes ask for one route that matches them all.
+
+    `status` is that of a route, or the notification's own: accepted, in_progress, finished. No dead one has any of those."""
     before = after or (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
     if filters["until"]:
         before = min(before, (filters["until"], UUID(int=0)))
     wanted = filters | {
         "tenant_id": tenant_id,
+        "own": filters["status"] if filters["status"] in _OWN else None,
+        "statuses": _OWN.get(filters["status"], [filters["status"]]) if filters["status"] else None,
         "channels": [filters["channel"]] if filters["channel"] else _CHANNELS,
         "since": filters["since"] or "-infinity",
-        "before_at": before[0],
-        "before_id": before[1],
         "limit": limit,
+        "most_sorted": _MOST_SORTED,
     }
-    ids = _find_page(conn, wanted)
-    return list_some(conn, tenant_id, ids) if ids else []
+    rows: list[dict[str, Any]] = []
+    while True:  # once: those with routes whose plan or audience is dead are few
+        ids = _find_page(conn, wanted | {"before_at": before[0], "before_id": before[1]})
+        found = list_some(conn, tenant_id, ids) if ids else []
+        rows += [row for row in found if wanted["own"] is None or not row["is_dead"]]
+        if len(found) < limit or len(rows) >= limit:
+            return rows[:limit]
+        before = (found[-1]["accepted_at"], found[-1]["notification_id"])
 
 
 def _find_page(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
     """By the narrowest way there is; what was published (nearly all), or is unfinished in great number, is met soon anyway."""
+    if wanted["own"] == "accepted":
+        return _find_accepted(conn, wanted)
     if wanted["recipient"] is not None:
         return routes.find_newest_to(conn, wanted)
     if wanted["status"] == "dead_letter" and wanted["channel"] is None:
         return _newest(wanted["limit"], routes.find_newest_ended(conn, wanted), dead_letters.find_newest_unplanned(conn, wanted))
     if wanted["status"] in ("dead_letter", "skipped", "cancelled"):
         return _newest(wanted["limit"], routes.find_newest_ended(conn, wanted))
-    if wanted["status"] in ("pending", "failed"):
+    if wanted["status"] in ("pending", "failed", "in_progress"):
         unfinished = routes.find_newest_unfinished(conn, wanted)
         return _find_newest(conn, wanted, is_near=True) if unfinished is None else unfinished
+    if wanted["own"] == "finished" and wanted["channel"]:
+        return routes.find_newest_finished_by(conn, wanted)
     if wanted["channel"] and not wanted["type"] and not wanted["producer"]:
         return routes.find_newest_by(conn, wanted)
     return _find_newest(conn, wanted, is_near=not wanted["channel"])
+
+
+def _find_accepted(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """What is still to be planned has no route that could be to somebody or on a channel."""
+    if wanted["recipient"] is not None or wanted["channel"]:
+        return []
+    unplanned = outbox.find_newest_unplanned(conn, wanted)
+    return _find_newest(conn, wanted, is_near=True) if unplanned is None else unplanned
 
 
 def _newest(limit: int, *found: list[tuple[datetime, UUID]]) -> list[UUID]:
@@ -127,17 +153,33 @@ def _find_newest(conn: Connection[Any], wanted: dict[str, Any], *, is_near: bool
           AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
           AND (%(type)s::text IS NULL OR notification_type = %(type)s)
           AND (%(producer)s::text IS NULL OR producer = %(producer)s)
-          AND (NOT %(is_near)s OR %(status)s::text IS NULL OR (
+          AND (NOT %(is_near)s OR %(statuses)s::text[] IS NULL OR (
               SELECT true
               FROM routes
               WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
-                AND routes.status = %(status)s AND routes.channel = ANY(%(channels)s)
+                AND routes.status = ANY(%(statuses)s) AND routes.channel = ANY(%(channels)s)
               LIMIT 1))
           AND (%(is_near)s OR EXISTS (
               SELECT
               FROM routes
               WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
-                AND (%(status)s::text IS NULL OR routes.status = %(status)s) AND routes.channel = ANY(%(channels)s)))
+                AND (%(statuses)s::text[] IS NULL OR routes.status = ANY(%(statuses)s)) AND routes.channel = ANY(%(channels)s)))
+          -- accepted: it waits to be planned; finished: none of its routes is unfinished, and it does not wait
+          AND (%(own)s::text IS DISTINCT FROM 'finished' OR (
+              SELECT true
+              FROM routes
+              WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
+                AND routes.status IN ('pending', 'failed')
+              LIMIT 1) IS NULL)
+          AND (%(own)s::text IS NULL OR %(own)s = 'in_progress' OR (%(own)s = 'accepted') = ((
+              SELECT true
+              FROM routes
+              WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
+              LIMIT 1) IS NULL AND (
+              SELECT true
+              FROM outbox
+              WHERE outbox.tenant_id = %(tenant_id)s AND outbox.id = records.notification_id
+              LIMIT 1) IS NOT NULL))
         ORDER BY accepted_at DESC, notification_id DESC
         LIMIT %(limit)s
         """,
@@ -162,6 +204,8 @@ def list_some(conn: Connection[Any], tenant_id: UUID, ids: list[UUID]) -> list[d
                        WHERE letter.notification_id = records.notification_id AND letter.tenant_id = %(tenant_id)s
                          AND letter.route_id IS NULL AND letter.source_kind IN ('plan', 'fanout')
                          AND letter.resolution IS DISTINCT FROM 'replayed') AS is_dead,
+                   (SELECT true FROM routes WHERE routes.notification_id = records.notification_id LIMIT 1) IS NULL
+                   AND (SELECT true FROM outbox WHERE outbox.id = records.notification_id LIMIT 1) IS NOT NULL AS is_accepted,
                    (SELECT jsonb_object_agg(counted.status, counted.routes)
                     FROM (SELECT status, count(*) AS routes FROM routes
                           WHERE routes.notification_id = records.notification_id AND routes.tenant_id = %(tenant_id)s

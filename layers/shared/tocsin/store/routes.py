@@ -194,14 +194,20 @@ def find_some(conn: Connection[Any], tenant_id: UUID, places: list[tuple[UUID, s
 
 
 def find_newest_to(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
-    """The notifications with such a route to a recipient, newest first."""
+    """The notifications with such a route to a recipient, newest first. Finished: no route of theirs is pending or failed."""
     rows = conn.execute(
         """
         SELECT DISTINCT accepted_at, notification_id
         FROM routes
         WHERE tenant_id = %(tenant_id)s AND recipient_ref = %(recipient)s AND channel = ANY(%(channels)s)
           AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
-          AND (%(status)s::text IS NULL OR status = %(status)s)
+          AND (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s))
+          AND (%(own)s::text IS DISTINCT FROM 'finished' OR (
+              SELECT true
+              FROM routes AS other
+              WHERE other.tenant_id = %(tenant_id)s AND other.notification_id = routes.notification_id
+                AND other.status IN ('pending', 'failed')
+              LIMIT 1) IS NULL)
           AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
               SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
                      AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
@@ -223,7 +229,7 @@ def find_newest_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
         FROM routes
         WHERE tenant_id = %(tenant_id)s AND channel = %(channel)s
           AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
-          AND (%(status)s::text IS NULL OR status = %(status)s)
+          AND (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s))
           AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
               SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
                      AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
@@ -231,6 +237,52 @@ def find_newest_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
               WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = routes.notification_id))
         ORDER BY accepted_at DESC, notification_id DESC
         LIMIT %(limit)s
+        """,
+        wanted,
+    ).fetchall()
+    return [row[1] for row in rows]
+
+
+def find_newest_finished_by(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID]:
+    """The notifications with a route on a channel and none that is pending or failed, newest first.
+
+    From each to the next along the index: it may have very many routes, and all of them are looked at once."""
+    rows = conn.execute(
+        """
+        WITH RECURSIVE found AS (
+            (SELECT accepted_at, notification_id
+             FROM routes
+             WHERE tenant_id = %(tenant_id)s AND channel = %(channel)s AND status NOT IN ('pending', 'failed')
+               AND (accepted_at, notification_id) < (%(before_at)s, %(before_id)s) AND accepted_at >= %(since)s
+             ORDER BY accepted_at DESC, notification_id DESC
+             LIMIT 1)
+            UNION ALL
+            SELECT older.accepted_at, older.notification_id
+            FROM found CROSS JOIN LATERAL (
+                SELECT accepted_at, notification_id
+                FROM routes
+                WHERE tenant_id = %(tenant_id)s AND channel = %(channel)s AND status NOT IN ('pending', 'failed')
+                  AND (accepted_at, notification_id) < (found.accepted_at, found.notification_id) AND accepted_at >= %(since)s
+                ORDER BY accepted_at DESC, notification_id DESC
+                LIMIT 1
+            ) AS older
+        ), finished AS (
+            SELECT accepted_at, notification_id
+            FROM found
+            WHERE (
+                SELECT true
+                FROM routes
+                WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = found.notification_id
+                  AND routes.status IN ('pending', 'failed')
+                LIMIT 1) IS NULL
+              AND (%(type)s::text IS NULL AND %(producer)s::text IS NULL OR (
+                  SELECT (%(type)s::text IS NULL OR records.notification_type = %(type)s)
+                         AND (%(producer)s::text IS NULL OR records.producer = %(producer)s)
+                  FROM records
+                  WHERE records.tenant_id = %(tenant_id)s AND records.notification_id = found.notification_id))
+            LIMIT %(limit)s
+        )
+        SELECT accepted_at, notification_id FROM finished ORDER BY accepted_at DESC, notification_id DESC
         """,
         wanted,
     ).fetchall()
@@ -266,9 +318,6 @@ def find_newest_ended(conn: Connection[Any], wanted: dict[str, Any]) -> list[tup
     return [(row[0], row[1]) for row in rows]
 
 
-_MOST_SORTED = 10_000
-
-
 def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> list[UUID] | None:
     """The notifications with such a route that is pending or failed, newest first. None: so much is unfinished that sorting
     it takes longer than meeting it among the newest."""
@@ -287,7 +336,7 @@ def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> lis
                 SELECT routes.accepted_at, routes.notification_id
                 FROM routes
                 WHERE routes.notification_id = backlog.notification_id AND routes.route_id = backlog.route_id
-                  AND routes.tenant_id = %(tenant_id)s AND routes.status = %(status)s
+                  AND routes.tenant_id = %(tenant_id)s AND routes.status = ANY(%(statuses)s)
                   AND (routes.accepted_at, routes.notification_id) < (%(before_at)s, %(before_id)s)
                   AND routes.accepted_at >= %(since)s
                 LIMIT 1
@@ -304,7 +353,7 @@ def find_newest_unfinished(conn: Connection[Any], wanted: dict[str, Any]) -> lis
         SELECT (SELECT count(*) FROM backlog) < %(most_sorted)s,
                ARRAY(SELECT notification_id FROM listed ORDER BY accepted_at DESC, notification_id DESC)
         """,
-        wanted | {"most_sorted": _MOST_SORTED},
+        wanted,
     ).fetchone()
     return row[1] if row and row[0] else None
 

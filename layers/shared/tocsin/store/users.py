@@ -105,6 +105,100 @@ def lock(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | Non
     )
 
 
+def find_named(conn: Connection[Any], tenant_id: UUID, external_ids: list[str]) -> dict[str, User]:
+    """Those of them who are known, by external id."""
+    found = (
+        conn.cursor(row_factory=class_row(User))
+        .execute(
+            """
+            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            FROM users
+            WHERE tenant_id = %(tenant_id)s AND external_id = ANY(%(external_ids)s)
+            """,
+            {"tenant_id": tenant_id, "external_ids": external_ids},
+        )
+        .fetchall()
+    )
+    return {user.external_id: user for user in found}
+
+
+def make_and_lock(conn: Connection[Any], tenant_id: UUID, external_ids: list[str]) -> tuple[set[UUID], dict[str, User]]:
+    """Make those whom nobody knows, with nothing but the id, and lock them all: which are new, and how each is now.
+
+    In the order of their ids, so that two who do this never wait for each other in a ring. Whom a rival makes is waited for."""
+    made = conn.execute(
+        """
+        INSERT INTO users (id, tenant_id, external_id)
+        SELECT tocsin_uuid7(), %(tenant_id)s, wanted.external_id
+        FROM unnest(%(external_ids)s::text[]) AS wanted (external_id)
+        ORDER BY wanted.external_id
+        ON CONFLICT (tenant_id, external_id) DO NOTHING
+        RETURNING id
+        """,
+        {"tenant_id": tenant_id, "external_ids": external_ids},
+    ).fetchall()
+    locked = (
+        conn.cursor(row_factory=class_row(User))
+        .execute(
+            """
+            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            FROM users
+            WHERE tenant_id = %(tenant_id)s AND external_id = ANY(%(external_ids)s)
+            ORDER BY external_id
+            FOR NO KEY UPDATE
+            """,
+            {"tenant_id": tenant_id, "external_ids": external_ids},
+        )
+        .fetchall()
+    )
+    return {row[0] for row in made}, {user.external_id: user for user in locked}
+
+
+def update_all(conn: Connection[Any], tenant_id: UUID, people: list[dict[str, Any]]) -> dict[str, User]:
+    """Write these users, whom the caller has locked, as wholes; as they are then, by external id."""
+    rows = (
+        conn.cursor(row_factory=class_row(User))
+        .execute(
+            """
+            UPDATE users
+            SET email = person.email, username = person.username, phone = person.phone, locale = person.locale,
+                timezone = person.timezone, attributes = person.attributes, updated_at = tocsin_now()
+            FROM jsonb_to_recordset(%(people)s) AS person (
+                external_id text, email text, username text, phone text, locale text, timezone text, attributes jsonb)
+            WHERE users.tenant_id = %(tenant_id)s AND users.external_id = person.external_id
+            RETURNING users.id, users.external_id, users.email, users.username, users.phone, users.locale, users.timezone,
+                      users.attributes, users.created_at, users.updated_at
+            """,
+            {"tenant_id": tenant_id, "people": Jsonb(people)},
+        )
+        .fetchall()
+    )
+    return {user.external_id: user for user in rows}
+
+
+def find_taken(conn: Connection[Any], tenant_id: UUID, wishes: list[dict[str, Any]]) -> dict[str, str]:
+    """Which of these users want an email or username that another one has: by external id, which of the two."""
+    rows = conn.execute(
+        """
+        SELECT wish.external_id, CASE WHEN by_email.id IS NOT NULL THEN 'email' ELSE 'username' END
+        FROM jsonb_to_recordset(%(wishes)s) AS wish (external_id text, email text, username text)
+        LEFT JOIN LATERAL (
+            SELECT id FROM users
+            WHERE tenant_id = %(tenant_id)s AND email_key = lower(wish.email) AND external_id <> wish.external_id
+            LIMIT 1
+        ) AS by_email ON true
+        LEFT JOIN LATERAL (
+            SELECT id FROM users
+            WHERE tenant_id = %(tenant_id)s AND username = wish.username AND external_id <> wish.external_id
+            LIMIT 1
+        ) AS by_username ON true
+        WHERE by_email.id IS NOT NULL OR by_username.id IS NOT NULL
+        """,
+        {"tenant_id": tenant_id, "wishes": Jsonb(wishes)},
+    ).fetchall()
+    return dict(rows)
+
+
 def external_ids(conn: Connection[Any], tenant_id: UUID, user_ids: list[UUID]) -> dict[UUID, str]:
     """What the producer calls them; those who are gone are left out."""
     rows = conn.execute(

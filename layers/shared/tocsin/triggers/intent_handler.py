@@ -7,14 +7,27 @@ from uuid import UUID
 from psycopg import Connection
 from pydantic import ValidationError
 
+from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal
 from tocsin.content.plain import Unrenderable
 from tocsin.foundation import strict_json
-from tocsin.foundation.fields import MAX_BODY, errors_of
+from tocsin.foundation.field_errors import errors_of
+from tocsin.foundation.fields import MAX_BODY
 from tocsin.foundation.settings import settings
 from tocsin.intake import accept_intents, admission
-from tocsin.intake.accept_intents import Admitted, Asked, KeyReused, MissingVariables, NothingToSay, UnknownTemplate, UnknownUsers
+from tocsin.intake.accept_intents import (
+    Admitted,
+    Asked,
+    AttributesTooLarge,
+    KeyReused,
+    MissingVariables,
+    NothingToSay,
+    TakenByAnother,
+    UnknownTemplate,
+    UnknownUsers,
+)
 from tocsin.intake.intents import Intent
+from tocsin.intake.reserve import Entangled
 from tocsin.store.rows import TriggerRun
 from tocsin.triggers.event import event_of
 from tocsin.triggers.retry import HandlerFailure
@@ -45,6 +58,9 @@ def asked(run: TriggerRun) -> Asked | HandlerFailure:
         return HandlerFailure("invalid_intent", "/send_at must be within 365 days", is_permanent=True)
     if run.key is not None and accept_intents.asks_for_more(intent, run.key.mode):
         return HandlerFailure("invalid_intent", "/mode cannot be live: a test key registered the trigger", is_permanent=True)
+    if run.key is not None and intent.given_users and not admission.may_give_users(_principal(run)):
+        said = "/audience/user_ids gives users, which needs a key with the scope manage"
+        return HandlerFailure("forbidden", said, is_permanent=True)
     depth = run.work.trigger_depth
     sent_by = "letter" if run.letter is not None else "trigger"  # what a letter causes fires no further dead-letter trigger
     return Asked(f"{sent_by}:{run.work.id}", intent, strict_json.fingerprint(value), trigger_depth=depth)
@@ -63,7 +79,9 @@ def _send(conn: Connection[Any], group: list[Sending]) -> list[tuple[TriggerRun,
     """What cannot be accepted together is accepted one by one, so that none has to wait for its neighbour."""
     config = settings()
     first = group[0][0]
-    sender = admission.sender_of(_principal(first), usual_limit=config.rate_limit_per_minute)
+    principal = _principal(first)
+    actor = Actor(principal.tenant_id, f"key:{principal.key_id}", user_id=principal.user_id)
+    sender = admission.sender_of(principal, usual_limit=config.rate_limit_per_minute, actor=actor)
     try:
         with admission.admitted(sender, _LIMIT, len(group)):
             ends, _ = accept_intents.accept(
@@ -75,7 +93,7 @@ def _send(conn: Connection[Any], group: list[Sending]) -> list[tuple[TriggerRun,
                 window=timedelta(days=config.idempotency_days),
             )
             return [(one, _failure(end)) for (one, _), end in zip(group, ends, strict=True)]
-    except (admission.RateExceeded, admission.KeyInFlight) as refusal:
+    except (admission.RateExceeded, admission.KeyInFlight, Entangled) as refusal:
         if len(group) > 1:
             return [sent for one in group for sent in _send(conn, [one])]
         if isinstance(refusal, admission.KeyInFlight):
@@ -95,7 +113,11 @@ def _failure(end: accept_intents.IntakeEnd) -> HandlerFailure | None:
         case Admitted() | KeyReused():  # reused by this run itself, whose trigger was changed between two tries
             return None
         case UnknownUsers(user_ids):
-            return HandlerFailure("unknown_users", f"unknown users: {', '.join(user_ids[:20])}", is_permanent=True)
+            return HandlerFailure("unknown_users", f"unknown users: {', '.join(list(user_ids.values())[:20])}", is_permanent=True)
+        case TakenByAnother(_, user_id, name):
+            return HandlerFailure("already_taken", f"another user than {user_id} has this {name}", is_permanent=True)
+        case AttributesTooLarge(_, user_id):
+            return HandlerFailure("too_large", f"the attributes of {user_id} would be too many", is_permanent=True)
         case UnknownTemplate(name):
             return HandlerFailure("unknown_template", f"there is no active template {name[:100]}", is_permanent=True)
         case MissingVariables(names):

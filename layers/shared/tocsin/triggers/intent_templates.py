@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from tocsin.content.liquid import compiled
 from tocsin.content.liquid_limits import Refused
-from tocsin.foundation.fields import errors_of
+from tocsin.foundation.field_errors import errors_of
 from tocsin.intake.intents import Intent
 
 MAX_INTENT = 32 * 1024

@@ -12,10 +12,12 @@ from psycopg.types.json import Jsonb
 
 @dataclass(frozen=True, slots=True)
 class Inserted:
-    """The answer to one event, in the order of the request. recorded_at None: it was known before."""
+    """The answer to one event, in the order of the request. recorded_at None: it was known before. is_routed: a rule says whom
+    events of its type tell."""
 
     n: int
     recorded_at: datetime | None
+    is_routed: bool
     rate_used: int
 
 
@@ -60,7 +62,8 @@ def insert_unless_known(
                 SET request_count = rate_limits.request_count + EXCLUDED.request_count, max_count = EXCLUDED.max_count
             RETURNING request_count
         )
-        SELECT event.n, taken.recorded_at, (SELECT request_count FROM counted) AS rate_used
+        SELECT event.n, taken.recorded_at, (SELECT request_count FROM counted) AS rate_used,
+               EXISTS (SELECT FROM tocsin_event_rule(%(tenant_id)s, event.type)) AS is_routed
         FROM event LEFT JOIN taken USING (notification_id)
         ORDER BY event.n
         """,

@@ -22,10 +22,15 @@ class Reserved:
     unknown_template: str | None
     missing_variables: list[str] | None
     says_nothing: bool
+    channels: list[str] | None  # as the intent, its type or its template say
+    no_email: list[str] | None  # who has none, as they are now
+    no_phone: list[str] | None
+    no_device: list[str] | None
+    clash: tuple[str, str] | None = None  # a given user, and what of theirs another user has, or is too much
 
     @property
     def is_refused(self) -> bool:
-        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables or self.says_nothing)
+        return bool(self.unknown_user_ids or self.unknown_template or self.missing_variables or self.says_nothing or self.clash)
 
 
 def reserve(
@@ -86,14 +91,26 @@ def reserve(
             ) AS template
             LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
-        ), unknown_user AS (
-            SELECT intent.n, wanted.external_id
+        ), recipients AS (
+            -- Who is not known, and of the others who lacks what: the first twenty. Devices are not looked for in vain.
+            SELECT intent.n, found.*
             FROM intent
-            CROSS JOIN LATERAL jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
-            LEFT JOIN LATERAL (
-                SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id LIMIT 1
-            ) AS known ON true
-            WHERE known.id IS NULL
+            CROSS JOIN LATERAL (
+                SELECT array_agg(wanted.external_id ORDER BY wanted.external_id) FILTER (WHERE known.id IS NULL) AS unknown,
+                       (array_agg(wanted.external_id) FILTER (WHERE known.email IS NULL))[:20] AS no_email,
+                       (array_agg(wanted.external_id) FILTER (WHERE known.phone IS NULL))[:20] AS no_phone,
+                       (array_agg(wanted.external_id) FILTER (
+                           WHERE COALESCE('push' = ANY(intent.channels), true) AND NOT EXISTS (
+                               SELECT FROM devices
+                               WHERE devices.tenant_id = %(tenant_id)s AND devices.user_id = known.id AND devices.enabled))
+                       )[:20] AS no_device
+                FROM jsonb_array_elements_text(intent.recipient_user_ids) AS wanted (external_id)
+                LEFT JOIN LATERAL (
+                    SELECT id, email, phone FROM users
+                    WHERE tenant_id = %(tenant_id)s AND external_id = wanted.external_id
+                    LIMIT 1
+                ) AS known ON true
+            ) AS found
         ), record AS (
             -- What is promised: the record, the work of planning it, and that it counts.
             INSERT INTO records (
@@ -110,8 +127,9 @@ def reserve(
                 tocsin_now() + %(window)s
             FROM intent
             JOIN resolved USING (n)
+            JOIN recipients USING (n)
             LEFT JOIN wording USING (n)
-            WHERE NOT EXISTS (SELECT FROM unknown_user WHERE unknown_user.n = intent.n)
+            WHERE recipients.unknown IS NULL
               AND CASE WHEN resolved.template IS NULL THEN intent.has_words
                        ELSE wording.n IS NOT NULL AND wording.missing IS NULL END
             ORDER BY n
@@ -145,14 +163,16 @@ def reserve(
         )
         SELECT intent.n, record.accepted_at,
                extract(epoch FROM record.due_at - record.accepted_at)::float8 AS due_in_seconds,
-               (SELECT array_agg(external_id ORDER BY external_id) FROM unknown_user WHERE unknown_user.n = intent.n)
-                   AS unknown_user_ids,
+               recipients.unknown AS unknown_user_ids,
                (SELECT request_count FROM counted) AS rate_used,
                CASE WHEN wording.n IS NULL THEN resolved.template END AS unknown_template,
                wording.missing AS missing_variables,
-               resolved.template IS NULL AND NOT intent.has_words AS says_nothing
+               resolved.template IS NULL AND NOT intent.has_words AS says_nothing,
+               COALESCE(resolved.channels, wording.channels) AS channels,
+               recipients.no_email, recipients.no_phone, recipients.no_device
         FROM intent
         JOIN resolved USING (n)
+        JOIN recipients USING (n)
         LEFT JOIN wording USING (n)
         LEFT JOIN record USING (notification_id)
         ORDER BY intent.n

@@ -1,0 +1,3 @@
+/** Every other runtime has it. */
+
+export const crypto = globalThis.crypto;

@@ -1,0 +1,4 @@
+/** The bell: importing this registers <tocsin-inbox>. */
+
+export { TocsinInbox, text } from "./tocsin-inbox.js";
+export { tokenFrom } from "./token.js";

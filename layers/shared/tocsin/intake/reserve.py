@@ -1,0 +1,136 @@
+"""Reserve: take each intent whose key is free, in one round trip; the users it gives are made known in the same transaction."""
+
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from typing import Any
+
+from psycopg import Connection, Cursor, Rollback, errors
+
+from tocsin.foundation.database import tenant_attempt, tenant_round_trip
+from tocsin.intake.admission import KeyInFlight, Sender, refusals
+from tocsin.people import given_users
+from tocsin.people.given_users import Patch
+from tocsin.store import records
+from tocsin.store.flow import accept_intents as statements
+from tocsin.store.flow.accept_intents import Reserved
+
+Row = dict[str, Any]  # an intent as the statement takes it
+_MOST_RACES = 5
+_MOST_ROUNDS = 20
+
+Given = dict[str, Patch]  # users by their ids, with what is said of them
+
+
+class Entangled(Exception):
+    """So many intents of one batch need users whom only others give, which are refused, that it is not worth finding out. The
+    producer gives each user in the intent that needs them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How intents came in: on whose behalf, by which request, and how long their keys are kept."""
+
+    sender: Sender
+    request_id: str
+    trace_id: str
+    window: timedelta
+
+
+def reserve(conn: Connection[Any], rows: list[Row], arrival: Arrival, *, release: list[str] | None = None) -> list[Reserved]:
+    """Take what is free and count it, after releasing keys whose reservations have run out."""
+    with refusals("records"), tenant_round_trip(conn, arrival.sender.tenant_id):
+        cursor = _taken(conn, rows, arrival, release)
+    return cursor.fetchall()
+
+
+def reserve_with_users(
+    conn: Connection[Any], rows: list[Row], given: dict[int, Given], arrival: Arrival, *, release: list[str] | None = None
+) -> list[Reserved]:
+    """The same, and make the users known whom these rows (by `n`) give; all in one transaction.
+
+    A row that is not taken makes nobody known. So when one turns out to be refused, or its key to be another's, all is undone
+    and begun again without it: its refusal is known then."""
+    refused: dict[int, Reserved] = {}
+    races = rounds = 0
+    while races < _MOST_RACES:
+        rounds += 1
+        if rounds > _MOST_ROUNDS:
+            raise Entangled
+        left = [row for row in rows if row["n"] not in refused]
+        done: list[Reserved] | None = None
+        try:
+            with refusals("records"), tenant_attempt(conn, arrival.sender.tenant_id):
+                attempt = _attempt(conn, left, given, arrival, release)
+                refused |= {one.n: one for one in attempt.undone if one.is_refused}
+                races += any(not one.is_refused for one in attempt.undone)
+                if attempt.undone:
+                    raise Rollback
+                done = attempt.reserved
+        except errors.UniqueViolation:  # somebody else took an address between our look and our write
+            races += 1
+        if done is not None:
+            return sorted([*done, *refused.values()], key=lambda one: one.n)
+    raise KeyInFlight
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What was taken; and the rows whose users must not be made known, because they were not."""
+
+    reserved: list[Reserved]
+    undone: list[Reserved]
+
+
+def _attempt(
+    conn: Connection[Any], rows: list[Row], given: dict[int, Given], arrival: Arrival, release: list[str] | None
+) -> _Attempt:
+    sender = arrival.sender
+    assert sender.actor  # noqa: S101 - for the type checker: whoever may not manage users was refused before
+    fresh = _fresh(conn, [row for row in rows if row["n"] in given], arrival, release)
+    patches: Given = {}
+    for n in fresh:
+        patches |= {name: given_users.combined(patches.get(name, {}), said) for name, said in given[n].items()}
+    news = given_users.news(conn, sender.tenant_id, patches)
+    if clashes := given_users.taken(conn, sender.tenant_id, news) if news else {}:
+        return _Attempt([], [_clashing(n, given[n], clashes) for n in fresh if given[n].keys() & clashes.keys()])
+    changes = given_users.merge(conn, sender.tenant_id, news)
+    if clashes := given_users.overfull(changes):
+        return _Attempt([], [_clashing(n, given[n], clashes) for n in fresh if given[n].keys() & clashes.keys()])
+    reserved = _taken(conn, rows, arrival, release).fetchall() if rows else []
+    undone = [one for one in reserved if one.n in fresh and one.accepted_at is None]
+    if not undone:
+        given_users.record(conn, sender.actor, changes)
+    return _Attempt(reserved, undone)
+
+
+def _fresh(conn: Connection[Any], rows: list[Row], arrival: Arrival, release: list[str] | None) -> list[int]:
+    """Those whose keys nobody holds: what repeats an intent repeats nothing of its users."""
+    sender = arrival.sender
+    keys = [row["idempotency_key"] for row in rows]
+    held = records.find_reservations(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=keys).fetchall()
+    kept = {one.idempotency_key for one in held} - set(release or ())
+    return [row["n"] for row in rows if row["idempotency_key"] not in kept]
+
+
+def _clashing(n: int, given: Given, clashes: dict[str, str]) -> Reserved:
+    name = next(name for name in given if name in clashes)
+    nothing: dict[str, Any] = {each.name: None for each in fields(Reserved)}
+    return Reserved(**nothing | {"n": n, "rate_used": 0, "says_nothing": False, "clash": (name, clashes[name])})
+
+
+def _taken(conn: Connection[Any], rows: list[Row], arrival: Arrival, release: list[str] | None) -> Cursor[Reserved]:
+    sender = arrival.sender
+    if release:
+        records.release_keys(conn, tenant_id=sender.tenant_id, producer=sender.producer, keys=release)
+    return statements.reserve(
+        conn,
+        rows,
+        tenant_id=sender.tenant_id,
+        producer=sender.producer,
+        mode=sender.mode,
+        request_id=arrival.request_id,
+        trace_id=arrival.trace_id,
+        window=arrival.window,
+        rate_subject=sender.rate_subject,
+        rate_limit=sender.rate_limit,
+    )

@@ -1,0 +1,1 @@
+"""The clients in other people's programs, a folder for each language."""

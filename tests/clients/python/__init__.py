@@ -1,0 +1,1 @@
+"""The Python client: its logic against answers of ours, its calls against the doors themselves."""
