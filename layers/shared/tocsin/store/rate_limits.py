@@ -26,6 +26,20 @@ def add_calls(conn: Connection[Any], tenant_id: UUID, subject: str, *, calls: in
     )
 
 
+def add_intents(conn: Connection[Any], tenant_id: UUID, subject: str, *, intents: int, limit: int) -> Cursor[tuple[int]]:
+    """The same of intents that are refused before any is accepted."""
+    return conn.execute(
+        """
+        INSERT INTO rate_limits (tenant_id, subject, limit_type, window_start, request_count, max_count)
+        VALUES (%(tenant_id)s, %(subject)s, 'intents', date_trunc('minute', tocsin_now()), %(intents)s, %(limit)s)
+        ON CONFLICT (tenant_id, subject, limit_type, window_start) DO UPDATE
+            SET request_count = rate_limits.request_count + EXCLUDED.request_count, max_count = EXCLUDED.max_count
+        RETURNING request_count
+        """,
+        {"tenant_id": tenant_id, "subject": subject, "intents": intents, "limit": limit},
+    )
+
+
 def delete_expired(conn: Connection[Any], *, age: timedelta, limit: int) -> int:
     return conn.execute(
         """

@@ -45,6 +45,7 @@ def reserve(
     window: timedelta,
     rate_subject: str,
     rate_limit: int,
+    cost: int,
 ) -> Cursor[Reserved]:
     """Write record and outbox row of each intent whose key is free and whose recipients exist; read the cursor after the commit.
 
@@ -187,6 +188,6 @@ def reserve(
             "window": window,
             "rate_subject": rate_subject,
             "rate_limit": rate_limit,
-            "cost": len(intents),
+            "cost": cost,
         },
     )
