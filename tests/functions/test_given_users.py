@@ -13,6 +13,10 @@ from tests.crash.waiting import wait_until
 from tests.functions.doors import Api, Context, handler_of, intent, sqs_event
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
+from tocsin.access.audit import Actor
+from tocsin.intake.accept_intents import Admitted, Asked, accept
+from tocsin.intake.admission import Sender
+from tocsin.intake.intents import Intent
 from tocsin.people import given_users
 
 CAROL = {"id": "carol", "email": "carol@example.com", "phone": "+14155550123", "locale": "pt-BR"}
@@ -136,6 +140,20 @@ def test_a_repetition_changes_no_user(world: World, api: Api) -> None:
     assert_problem(reused, 422, "idempotency-key-reused")
     user = _user(world, "carol")
     assert (user["email"], user["phone"]) == ("new@example.com", "+14155550123")
+
+
+def test_a_try_whose_answer_was_lost_is_repeated_without_a_second_effect(world: World) -> None:
+    given = Asked("k-1", Intent.model_validate(to(CAROL)), b"f" * 32)
+    sender = Sender(TENANT, "shop", "live", rate_subject="test", rate_limit=10, actor=Actor(TENANT, "test"))
+
+    tries = [
+        accept(world.app, [given], sender=sender, request_id="", trace_id="", window=timedelta(days=7))[0][0] for _ in range(2)
+    ]
+
+    assert tries[0] == tries[1]
+    assert isinstance(tries[1], Admitted)
+    assert not tries[1].is_replay
+    assert (world.count("users"), world.count("records"), len(_audit(world))) == (1, 1, 1)
 
 
 def test_a_key_that_is_free_again_makes_known_again(world: World, api: Api, later: Callable[[timedelta], None]) -> None:
@@ -364,6 +382,15 @@ def test_a_message_of_the_queue_may_bring_its_users(world: World, api: Api) -> N
     assert _user(world, "carol")["email"] == "carol@example.com"
     (row,) = _audit(world)
     assert row["actor"] == "queue:billing"
+
+
+def test_a_message_of_the_bus_passes_for_nobody_else_in_the_audit(world: World, api: Api) -> None:
+    message = to(CAROL) | {"producer": "01890a5d-ac96-774b-bcce-b302099a8057"}
+
+    _deliver({"id": "e-1", "detail-type": "tocsin.intent", "source": "key", "detail": message})
+
+    (row,) = _audit(world)
+    assert row["actor"] == "events:key:01890a5d-ac96-774b-bcce-b302099a8057"
 
 
 def test_a_message_whose_address_is_anothers_is_kept_as_malformed(world: World, api: Api) -> None:

@@ -84,8 +84,8 @@ def _counted(conn: Connection[Any], refused: dict[int, Reserved], arrival: Arriv
     """What is refused counts as well."""
     sender = arrival.sender
     with refusals("records"), tenant_round_trip(conn, sender.tenant_id):
-        counted = rate_limits.add_intents(
-            conn, sender.tenant_id, sender.rate_subject, intents=len(refused), limit=sender.rate_limit
+        counted = rate_limits.add(
+            conn, sender.tenant_id, sender.rate_subject, "intents", count=len(refused), limit=sender.rate_limit
         )
     (used,) = counted.fetchall()
     return [replace(refused[n], rate_used=used[0]) for n in sorted(refused)]
