@@ -286,6 +286,29 @@ def test_of_a_batch_only_those_are_refused_who_want_what_is_taken(world: World, 
     assert (user["email"], user["phone"]) == ("carol@example.com", "+14155550123")
 
 
+@pytest.mark.parametrize(
+    ("items", "statuses", "known"),
+    [
+        ([to(CAROL), to(CAROL)], [202, 202], {"alice", "carol"}),
+        ([to(CAROL), to({"id": "dan"})], [202, 422], {"alice", "carol"}),
+        ([to("alice"), to({"id": "dan"})], [202, 422], {"alice"}),
+        ([to({"id": "dan"}, template="nameless"), to(CAROL)], [422, 202], {"alice", "carol"}),
+        ([to("nobody"), to(CAROL), to({"id": "dan"})], [422, 202, 422], {"alice", "carol"}),
+    ],
+)
+def test_of_a_batch_with_one_key_twice_the_first_that_can_be_taken_counts(
+    world: World, api: Api, items: list[Any], statuses: list[int], known: set[str]
+) -> None:
+    world.add_user()
+
+    answer = api.post("/v1/intents/batch", {"intents": [one | {"idempotency_key": "k-1"} for one in items]})
+
+    assert answer.status == 200, answer.text
+    assert [one["status"] for one in answer.json["results"]] == statuses
+    assert world.count("records") == 1
+    assert {row["external_id"] for row in world.rows("SELECT external_id FROM users")} == known
+
+
 def test_what_is_refused_counts_against_the_limit_too(world: World, api: Api) -> None:
     world.add_user("bob", email="bob@example.com")
     taken, nameless = to({"id": "carol", "email": "bob@example.com"}), to(CAROL, template="nameless")

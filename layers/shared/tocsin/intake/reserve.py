@@ -49,8 +49,9 @@ def reserve_with_users(
     """The same, and make the users known whom these rows (by `n`) give; all in one transaction.
 
     A row that is not taken makes nobody known. So when one turns out to be refused, or its key to be another's, all is undone
-    and begun again without it: its refusal is known then. It counts all the same."""
-    refused: dict[int, Reserved] = {}
+    and begun again without it: its refusal is known then. It counts all the same. A row whose key an earlier one has is not
+    tried: whoever accepts looks what has become of that one, and tries again if nothing has."""
+    refused = _repeating(rows)
     races = rounds = 0
     while races < _MOST_RACES:
         rounds += 1
@@ -73,6 +74,13 @@ def reserve_with_users(
         refused |= final
         races += len(final) < len(attempt.undone)
     raise KeyInFlight
+
+
+def _repeating(rows: list[Row]) -> dict[int, Reserved]:
+    first: dict[str, int] = {}
+    for row in rows:
+        first.setdefault(row["idempotency_key"], row["n"])
+    return {row["n"]: _untaken(row["n"]) for row in rows if first[row["idempotency_key"]] != row["n"]}
 
 
 def _lost(reserved: Reserved, given: dict[int, Given]) -> bool:
@@ -139,14 +147,18 @@ def _fresh(conn: Connection[Any], rows: list[Row], arrival: Arrival, release: li
 
 def _clashing(fresh: list[int], given: dict[int, Given], said: Said, clashes: dict[str, str]) -> list[Reserved]:
     """The rows that want what cannot be had. Of attributes all have their share in it."""
-    nothing: dict[str, Any] = {each.name: None for each in fields(Reserved)} | {"rate_used": 0, "says_nothing": False}
     found: dict[int, tuple[str, str]] = {}
     for n in fresh:
         for name, patch in given[n].items():
             field = clashes.get(name)
             if field in patch and (field == "attributes" or patch[field] == given_users.last_said(said[name], field)):
                 found.setdefault(n, (name, field))
-    return [Reserved(**nothing | {"n": n, "clash": clash}) for n, clash in found.items()]
+    return [_untaken(n, clash) for n, clash in found.items()]
+
+
+def _untaken(n: int, clash: tuple[str, str] | None = None) -> Reserved:
+    nothing: dict[str, Any] = {each.name: None for each in fields(Reserved)}
+    return Reserved(**nothing | {"n": n, "rate_used": 0, "says_nothing": False, "clash": clash})
 
 
 def _taken(conn: Connection[Any], rows: list[Row], arrival: Arrival, release: list[str] | None, *, cost: int) -> Cursor[Reserved]:

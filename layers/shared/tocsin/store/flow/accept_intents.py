@@ -93,7 +93,8 @@ def reserve(
             LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
         ), recipients AS (
-            -- Who is not known, and of the others who lacks what: the first twenty. Devices are not looked for in vain.
+            -- Who is not known, and of the others who lacks what: the first twenty. Where the intent's own channels have no push,
+            -- devices are not looked for.
             SELECT intent.n, found.*
             FROM intent
             CROSS JOIN LATERAL (
