@@ -322,6 +322,19 @@ def test_what_is_refused_counts_against_the_limit_too(world: World, api: Api) ->
     assert "r=6000;" not in answer.headers["RateLimit"]
 
 
+def test_above_the_limit_nobody_is_made_known(world: World, api: Api) -> None:
+    world.add_user("bob", email="bob@example.com")
+    limited = {"name": "slow", "producer": "shop", "scopes": ["send", "manage"], "rate_limit": 1}
+    keys = [api.post("/v1/api-keys", limited).json["key"] for _ in range(2)]
+    taken, free = to({"id": "carol", "email": "bob@example.com"}), to(CAROL)
+
+    answers = [api.post("/v1/intents/batch", _numbered(one, one), key=key) for one, key in zip((taken, free), keys, strict=True)]
+
+    assert [answer.status for answer in answers] == [429, 429]
+    assert (world.count("users"), world.count("records")) == (1, 0)
+    assert api.send(free, key=keys[1]).status == 202
+
+
 def test_the_audit_names_each_of_very_many(world: World, api: Api) -> None:
     many = [{"id": f"p-{n}"} for n in range(900)]
 
