@@ -154,7 +154,7 @@ def test_what_the_server_refuses_is_told_with_pointers(tocsin: Terminal) -> None
     ran = tocsin("send", "--to", "nobody", *WORDS)
 
     assert ran.code == 5
-    assert "/audience/user_ids: nobody is not known" in ran.err
+    assert "/audience/user_ids/0: nobody is not known" in ran.err
     assert "unknown-users" in ran.err
 
 

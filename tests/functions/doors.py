@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode
 from uuid import uuid4
 
+from tests.functions import schemas
 from tests.work_queue import arn_of
 from tocsin.api import (
     abandoned_executions,
@@ -187,7 +188,9 @@ class Api:
         }
         if body is not None:
             event["body"] = body if isinstance(body, str) else json.dumps(body)
-        return answer_of(handler_of(door)(event, Context()))
+        answer = answer_of(handler_of(door)(event, Context()))
+        schemas.check(route_key, answer.status, answer.headers, answer.text)
+        return answer
 
     def get(self, path: str, **options: Any) -> Answer:
         return self.call("GET", path, **options)

@@ -20,7 +20,8 @@ def test_every_endpoint_is_described_with_its_scope(api: Api) -> None:
     for endpoint in EVERY:
         method, path = endpoint.route.split(" ", 1)
         operation = document["paths"][path][method.lower()]
-        assert operation["security"] == ([{"key": []}] if endpoint.scope else [])
+        token = [{"user_token": []}] if endpoint.is_personal else []
+        assert operation["security"] == ([{"key": []}, *token] if endpoint.scope else [])
         assert str(endpoint.success) in operation["responses"]
         assert ("401" in operation["responses"]) == bool(endpoint.scope)
         named = {one["name"] for one in operation["parameters"] if one["in"] == "path"}

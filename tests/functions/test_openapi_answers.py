@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.functions import schemas
 from tests.functions.doors import Answer, Api
 from tests.functions.operations import EVERY, Ask, Stage
 from tests.world import World
@@ -44,6 +45,7 @@ def _hostile(stage: Stage, endpoint: Endpoint) -> Iterator[Answer]:
     api, ask = stage.api, stage.ask(endpoint)
     first = ask.send(api)
     assert first.status in (endpoint.success, 201), first.text
+    assert bool(schemas.promised(endpoint.route)[first.status]) == bool(first.text), "it was not held to its schema"
     yield first
     yield ask.with_headers(if_none_match=first.headers.get("ETag", "*")).send(api)
     yield ask.send(api)  # the same again: it may be gone, or done

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tocsin.foundation.fields import errors_of
+from tocsin.foundation.field_errors import errors_of
 from tocsin.intake.cloud_events import MAX_DATA, CloudEvent, data_is_too_large, from_headers, is_binary
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=80)

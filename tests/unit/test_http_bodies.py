@@ -96,7 +96,10 @@ def test_anything_else_is_a_415(media_type: str) -> None:
 def test_a_misshapen_body_is_told_with_pointers() -> None:
     errors = sent(MISSHAPEN).body["errors"]
 
-    assert errors == [{"pointer": "/name", "message": "is required"}, {"pointer": "/nmae", "message": "is not a known field"}]
+    assert errors == [
+        {"pointer": "/name", "message": "is required"},
+        {"pointer": "/nmae", "message": "is not a known field; did you mean `name`?"},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_any_text_is_a_time_or_a_mistake_at_its_place(text: str) -> None:
 def test_an_intent_cannot_expire_before_it_is_sent(expires_at: str) -> None:
     told = wrong(an_intent(send_at="2026-11-15T12:00:00Z", expires_at=expires_at))
 
-    assert told == {"": "expires_at must be later than send_at"}
+    assert told == {"/expires_at": "must be later than send_at"}
 
 
 def test_an_intent_may_expire_just_after_it_is_sent() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tocsin.foundation.fields import errors_of
+from tocsin.foundation.field_errors import errors_of
 from tocsin.intake.intents import Intent
 
 
@@ -50,8 +50,8 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("a type of 101 characters", an_intent(type="x" * 101), "/type"),
     ("a number as type", an_intent(type=5), "/type"),
     ("no audience", {"type": "t", "payload": {}}, "/audience"),
-    ("an audience of no kind", an_intent(audience={}), "/audience"),
-    ("an audience of an unknown kind", to("planet"), "/audience"),
+    ("an audience of no kind", an_intent(audience={}), "/audience/kind"),
+    ("an audience of an unknown kind", to("planet"), "/audience/kind"),
     ("a word as audience", an_intent(audience="everyone"), "/audience"),
     ("no users", to("users", user_ids=[]), "/audience/user_ids"),
     ("users left out", to("users"), "/audience/user_ids"),
@@ -59,7 +59,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("an empty fourth user", to("users", user_ids=["a", "b", "c", ""]), "/audience/user_ids/3"),
     ("a fourth user that is a number", to("users", user_ids=["a", "b", "c", 4]), "/audience/user_ids/3"),
     ("a user id of 256 characters", to("users", user_ids=["x" * 256]), "/audience/user_ids/0"),
-    ("an address of nothing", to("address"), "/audience"),
+    ("an address of nothing", to("address"), "/audience/email"),
     ("a broken email", to("address", email="alice@"), "/audience/email"),
     ("a broken phone", to("address", phone="12"), "/audience/phone"),
     ("users among an address", to("address", email="a@b.co", user_ids=["x"]), "/audience/user_ids"),

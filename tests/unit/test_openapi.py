@@ -151,7 +151,7 @@ def test_what_needs_a_key_says_so_and_names_its_scope(document: dict[str, Any], 
         assert "401" not in operation["responses"]
     else:
         assert endpoint.scope in (*SCOPES, ANY_KEY)
-        assert operation["security"] == [{"key": []}]
+        assert operation["security"] == [{"key": []}, *([{"user_token": []}] if endpoint.is_personal else [])]
         assert ("whatever its scopes" if endpoint.scope == ANY_KEY else endpoint.scope) in operation["description"]
         assert {"401", "403", str(endpoint.success)} <= operation["responses"].keys()
 

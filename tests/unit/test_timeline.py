@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tocsin.delivery.timeline import shown, timeline
+from tocsin.api.timelines import shown
+from tocsin.delivery.timeline import timeline
 
 START = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -170,7 +171,7 @@ def test_many_routes_are_one_story_in_the_order_of_time() -> None:
 
 
 def test_what_is_shown_has_no_sorting_mark() -> None:
-    assert [sorted(entry) for entry in shown(timeline(a_record(), [], []))] == [["at", "reason", "route_id", "what"]]
+    assert [sorted(shown(entry)) for entry in timeline(a_record(), [], [])] == [["at", "reason", "route_id", "what"]]
 
 
 def test_an_end_in_doubt_says_so() -> None:

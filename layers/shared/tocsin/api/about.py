@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from psycopg import errors
+from typing_extensions import TypedDict
 
 from tocsin.foundation import database
 from tocsin.http import problems
@@ -15,8 +16,22 @@ from tocsin.http.problems import Problem
 from tocsin.store import migrations
 
 
+class ShownHealth(TypedDict):
+    """The service is up."""
+
+    status: Literal["ok"]
+
+
+class Readiness(TypedDict):
+    """The service can serve. `schema` is the newest migration that the database has."""
+
+    status: Literal["ready"]
+    schema: str
+
+
 def get_health(request: Request) -> Response:
-    return Response(200, {"status": "ok"})
+    health: ShownHealth = {"status": "ok"}
+    return Response(200, health)
 
 
 def get_ready(request: Request) -> Response:
@@ -31,7 +46,8 @@ def get_ready(request: Request) -> Response:
         raise behind
     if schema.is_left_behind:
         raise problems.unavailable("The database schema is too new for this version.", retry_after=10)
-    return Response(200, {"status": "ready", "schema": schema.latest})
+    readiness: Readiness = {"status": "ready", "schema": schema.latest or ""}
+    return Response(200, readiness)
 
 
 def get_openapi(request: Request) -> Response:
@@ -47,9 +63,10 @@ def get_errors(request: Request) -> Response:
 @cache
 def _described() -> dict[str, Any]:
     """Made once: anybody may ask for it, and it takes a fifth of a second."""
-    from tocsin.http.openapi import document  # noqa: PLC0415 - rarely asked for
+    from tocsin.api.examples import EXAMPLES  # noqa: PLC0415 - rarely asked for
+    from tocsin.http.openapi import document  # noqa: PLC0415
 
-    return document(every_endpoint())
+    return document(every_endpoint(), EXAMPLES)
 
 
 def otherwise(request: Request) -> Response:
@@ -165,9 +182,9 @@ def _places() -> list[_Place]:
 
 
 ENDPOINTS = [
-    Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)"),
-    Endpoint("GET /ready", None, get_ready, "Can it serve? (database and schema)", answers={503: "Not ready"}),
-    Endpoint("GET /v1/openapi.json", None, get_openapi, "This document"),
+    Endpoint("GET /health", None, get_health, "Is the service up? (asks nothing of the database)", answer=ShownHealth),
+    Endpoint("GET /ready", None, get_ready, "Can it serve? (database and schema)", answers={503: "Not ready"}, answer=Readiness),
+    Endpoint("GET /v1/openapi.json", None, get_openapi, "This document", answer=dict[str, Any]),
     Endpoint(
         "GET /errors",
         None,

@@ -1,23 +1,24 @@
 """API keys: made and shown once, rotated with an overlap, revoked."""
 
-from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field, StrictInt
+from typing_extensions import TypedDict
 
 from tocsin.access import issue_key
 from tocsin.access.issue_key import Issued, NotRotatable, Rights
-from tocsin.access.key_format import Scope
+from tocsin.access.key_format import SCOPES, Scope
+from tocsin.api.words import Mode
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Moment, Name
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import paging, problems
+from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import api_keys, users
-from tocsin.store.api_keys import ApiKey
 from tocsin.store.users import UnknownUser
 
 
@@ -37,6 +38,44 @@ class RotateBody(Closed):
     overlap_seconds: Annotated[StrictInt, Field(ge=0, le=2_592_000)] = 86_400
 
 
+class ShownApiKey(TypedDict):
+    """An API key, without its secret."""
+
+    id: UUID
+    user_id: Annotated[str | None, Field(description="Whose key it is")]
+    producer: str
+    name: str
+    mode: Mode
+    key_prefix: str
+    scopes: list[Annotated[str, one_of(*SCOPES)]]
+    rate_limit: int | None
+    is_active: bool
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    created_at: datetime
+    replaced_by: UUID | None
+
+
+class IssuedKey(ShownApiKey):
+    """An API key with its secret, which is shown this once."""
+
+    key: str
+
+
+class ReplacedKey(TypedDict):
+    """The key before, and when it ends."""
+
+    id: UUID
+    expires_at: datetime
+
+
+class RotatedKey(IssuedKey):
+    """A new key with its secret, which is shown this once, and the key that it takes the place of."""
+
+    replaces: ReplacedKey
+
+
 def post_key(call: Call) -> Response:
     body: KeyBody = call.request.parsed(KeyBody)
     rights = Rights(**body.model_dump(exclude={"user_id"}))
@@ -50,11 +89,11 @@ def post_key(call: Call) -> Response:
 def list_keys(call: Call) -> Response:
     limit = paging.limit_of(call.request)
     after = paging.cursor_of(call.request)
-    query, is_active = call.request.query, _is_active(call)
+    query, is_active = call.request.query, filters.flag_of(call.request, "is_active")
     with tenant_transaction(call.conn, call.tenant_id):
         owner = users.find(call.conn, call.tenant_id, query["user_id"]) if "user_id" in query else None
         if "user_id" in query and owner is None:
-            return Response(200, {"data": [], "next_cursor": None})
+            return paging.whole([])
         rows = api_keys.list_page(
             call.conn,
             call.tenant_id,
@@ -86,11 +125,12 @@ def rotate_key(call: Call) -> Response:
         raise _not_rotatable(error.key) from None
     if rotated is None:
         raise problems.not_found("API key")
-    replaces = {"id": rotated.old_id, "expires_at": rotated.old_ends_at}
-    return Response(201, _shown_issued(rotated.new) | {"replaces": replaces})
+    replaces: ReplacedKey = {"id": rotated.old_id, "expires_at": rotated.old_ends_at}
+    shown: RotatedKey = {**_shown_issued(rotated.new), "replaces": replaces}
+    return Response(201, shown)
 
 
-def _not_rotatable(key: ApiKey) -> Problem:
+def _not_rotatable(key: api_keys.ApiKey) -> Problem:
     if key.revoked_at:
         return Problem(409, "revoked", "The key is revoked", "Make a new key instead.")
     if key.replaced_by:
@@ -112,21 +152,27 @@ def _key_id(call: Call) -> UUID:
     return key_id
 
 
-def _is_active(call: Call) -> bool | None:
-    text = call.request.query.get("is_active")
-    if text not in (None, "true", "false"):
-        raise problems.invalid_parameter("is_active", "must be true or false")
-    return None if text is None else text == "true"
+def _shown_issued(issued: Issued) -> IssuedKey:
+    return {**_shown_key(issued.key), "key": issued.plain}
 
 
-def _shown_issued(issued: Issued) -> dict[str, Any]:
-    return _shown_key(issued.key) | {"key": issued.plain}
-
-
-def _shown_key(key: ApiKey) -> dict[str, Any]:
-    shown = asdict(key)
-    del shown["tenant_id"]
-    return shown | {"user_id": shown.pop("owner")}
+def _shown_key(key: api_keys.ApiKey) -> ShownApiKey:
+    return {
+        "id": key.id,
+        "user_id": key.owner,
+        "producer": key.producer,
+        "name": key.name,
+        "mode": key.mode,
+        "key_prefix": key.key_prefix,
+        "scopes": key.scopes,
+        "rate_limit": key.rate_limit,
+        "is_active": key.is_active,
+        "expires_at": key.expires_at,
+        "last_used_at": key.last_used_at,
+        "revoked_at": key.revoked_at,
+        "created_at": key.created_at,
+        "replaced_by": key.replaced_by,
+    }
 
 
 _FILTERS: list[dict[str, Any]] = [
@@ -141,8 +187,22 @@ _FILTERS: list[dict[str, Any]] = [
 ]
 
 ENDPOINTS = [
-    Endpoint("GET /v1/api-keys", "admin", list_keys, "List API keys", parameters=[*_FILTERS, *paging.PARAMETERS]),
-    Endpoint("GET /v1/api-keys/{id}", "admin", get_key, "Show an API key, without its secret", answers={404: "No such key"}),
+    Endpoint(
+        "GET /v1/api-keys",
+        "admin",
+        list_keys,
+        "List API keys",
+        parameters=[*_FILTERS, *paging.PARAMETERS],
+        answer=PageOf[ShownApiKey],
+    ),
+    Endpoint(
+        "GET /v1/api-keys/{id}",
+        "admin",
+        get_key,
+        "Show an API key, without its secret",
+        answers={404: "No such key"},
+        answer=ShownApiKey,
+    ),
     Endpoint(
         "POST /v1/api-keys",
         "admin",
@@ -150,6 +210,7 @@ ENDPOINTS = [
         "Make an API key; it is shown once",
         success=201,
         body=KeyBody,
+        answer=IssuedKey,
     ),
     Endpoint(
         "POST /v1/api-keys/{id}/rotate",
@@ -160,6 +221,14 @@ ENDPOINTS = [
         body=RotateBody,
         body_is_optional=True,
         answers={404: "No such key", 409: "The key is revoked, expired, or was rotated before"},
+        answer=RotatedKey,
     ),
-    Endpoint("POST /v1/api-keys/{id}/revoke", "admin", revoke_key, "Switch a key off for good", answers={404: "No such key"}),
+    Endpoint(
+        "POST /v1/api-keys/{id}/revoke",
+        "admin",
+        revoke_key,
+        "Switch a key off for good",
+        answers={404: "No such key"},
+        answer=ShownApiKey,
+    ),
 ]

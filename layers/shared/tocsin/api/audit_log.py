@@ -1,21 +1,69 @@
 """The audit log: who changed what, and whether it is still what was written."""
 
 import re
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from tocsin.access import verify_audit
 from tocsin.access.verify_audit import BEGINNING, PAGE, ChainPlace
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import cursors, filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.store import audit_logs, users
-from tocsin.store.audit_logs import AuditEntry
 
 MOST_VERIFIED = 10_000
 _PLACE = re.compile(r"([1-9][0-9]{0,17}):([0-9a-f]{64})", re.ASCII)
 _TEXTS = ("actor", "person", "action", "resource_type", "resource_id")
+
+
+class ShownAuditEntry(TypedDict):
+    """Who changed what."""
+
+    id: UUID
+    seq: int | None
+    hash: str | None
+    actor: str
+    user_id: str | None
+    person: str | None
+    action: str
+    resource_type: str
+    resource_id: str
+    ip_address: str | None
+    user_agent: str | None
+    changes: dict[str, Any]
+    created_at: datetime
+
+
+class AuditHead(TypedDict):
+    """The last row of the chain: keep it elsewhere, and give it as `known` later."""
+
+    seq: int
+    hash: str
+
+
+class BrokenAuditEntry(TypedDict):
+    """The first row that is not what was written."""
+
+    seq: int | None
+    id: UUID | None
+    problem: Annotated[str, one_of("altered", "missing", "reordered", "unchained", "head")]
+    detail: str
+
+
+class AuditVerification(TypedDict):
+    """Whether a stretch of the audit log is what was written, as `verify_audit.shown` has it."""
+
+    holds: bool
+    broken: BrokenAuditEntry | None
+    checked: int
+    first_seq: int
+    head: AuditHead
+    next_cursor: str | None
 
 
 def list_audit_log(call: Call) -> Response:
@@ -47,12 +95,12 @@ def _user(call: Call, external_id: str) -> UUID:
     return user.id if user else UUID(int=0)
 
 
-def _people_in(rows: list[AuditEntry]) -> list[UUID]:
+def _people_in(rows: list[audit_logs.AuditEntry]) -> list[UUID]:
     about = [as_uuid(row.resource_id) for row in rows if row.resource_type in ("user", "user_token")]
     return list({one for one in (*about, *(row.user_id for row in rows)) if one})
 
 
-def _shown(row: AuditEntry, names: dict[UUID, str]) -> dict[str, Any]:
+def _shown(row: audit_logs.AuditEntry, names: dict[UUID, str]) -> ShownAuditEntry:
     about = as_uuid(row.resource_id) if row.resource_type in ("user", "user_token") else None
     return {
         "id": row.id,
@@ -107,6 +155,7 @@ ENDPOINTS = [
         list_audit_log,
         "List who changed what, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
+        answer=PageOf[ShownAuditEntry],
     ),
     Endpoint(
         "GET /v1/audit-log/verify",
@@ -122,5 +171,6 @@ ENDPOINTS = [
             {"name": "known", "in": "query", "schema": {"type": "string"}, "description": "A head that you kept: seq:hash"},
             paging.CURSOR,
         ],
+        answer=AuditVerification,
     ),
 ]

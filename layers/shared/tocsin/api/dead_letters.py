@@ -1,28 +1,30 @@
 """Dead letters: what automation gave up on, why, and doing it again or laying it aside."""
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from uuid import UUID, uuid5
 
 from pydantic import Field, StrictBool, StrictInt
+from typing_extensions import TypedDict
 
+from tocsin.api import jobs, letters
+from tocsin.api.jobs import ShownJob
+from tocsin.api.letters import SOURCES, DeadLetter, DeadLetterDetail, DeadLetterGroup, SourceKind
+from tocsin.api.words import WAYS
 from tocsin.dead_letters import replay_many, resolve
-from tocsin.dead_letters.detail import LetterDetail, detail
+from tocsin.dead_letters.detail import detail
 from tocsin.dead_letters.obstacles import EXPIRED, RESOLVED, Obstacle
 from tocsin.dead_letters.replay import replay
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Reason, RowId, Word
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.store import dead_letters
 from tocsin.store.dead_letters import Wanted
-from tocsin.webhooks.sign import message_id_of
 
 STATES = ("unresolved", "resolved", "replayed", "ignored", "handled_by_script", "handler_failed", "all")
-KINDS = ("plan", "deliver", "fanout", "webhook", "trigger", "replay")
-CHANNELS = ("email", "sms", "push", "in_app", "webhook")
 SECOND_COPY = "An earlier attempt may have arrived: this replay may be a second copy."
 
 
@@ -30,8 +32,8 @@ class FilterBody(Closed):
     """Letters that fit all of it. Without a state: those that are not resolved."""
 
     state: Literal[STATES] = "unresolved"  # type: ignore[valid-type]
-    source_kind: Literal[KINDS] | None = None  # type: ignore[valid-type]
-    channel: Literal[CHANNELS] | None = None  # type: ignore[valid-type]
+    source_kind: Literal[SOURCES] | None = None  # type: ignore[valid-type]
+    channel: Literal[WAYS] | None = None  # type: ignore[valid-type]
     classification: Word | None = None
     provider: Word | None = None
     provider_code: Word | None = None
@@ -61,25 +63,64 @@ class ReplayManyBody(Closed):
     dry_run: StrictBool = False
 
 
+class UnresolvedCount(TypedDict):
+    """How many dead letters wait for a person."""
+
+    unresolved: int
+
+
+class DeadLetterGroups(TypedDict):
+    """Unresolved dead letters by their causes, the most frequent first."""
+
+    data: list[DeadLetterGroup]
+    letters_looked_at_at_most: int
+
+
+class ReplayStarted(TypedDict):
+    """The work is done once more."""
+
+    id: UUID
+    source_kind: SourceKind
+    resolution: Literal["replayed"]
+    generation: int
+    work_id: UUID
+    second_copy_possible: bool
+    warning: str | None
+
+
+class ReplayDryRun(TypedDict):
+    """What a replay would do. `is_complete`: all that the filter finds was looked at."""
+
+    dry_run: Literal[True]
+    replayed: int
+    skipped: int
+    replayable: dict[str, int]
+    skipped_reasons: dict[str, int]
+    is_complete: bool
+
+
 def list_dead_letters(call: Call) -> Response:
     limit, after = paging.limit_of(call.request), paging.cursor_of(call.request)
     wanted = _asked(call)
     with tenant_transaction(call.conn, call.tenant_id):
         places = dead_letters.find_page(call.conn, call.tenant_id, wanted, limit=limit + 1, before=after)
         rows = dead_letters.find(call.conn, call.tenant_id, [letter_id for _, letter_id in places])
-    return paging.page(rows, limit, shown=_summary, place=lambda row: (row["created_at"], row["id"]))
+    return paging.page(rows, limit, shown=letters.summary, place=lambda row: (row["created_at"], row["id"]))
 
 
 def count_unresolved(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
-        return Response(200, {"unresolved": dead_letters.count_unresolved(call.conn, call.tenant_id)})
+        count: UnresolvedCount = {"unresolved": dead_letters.count_unresolved(call.conn, call.tenant_id)}
+    return Response(200, count)
 
 
 def list_groups(call: Call) -> Response:
     limit = paging.limit_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
         causes = dead_letters.group_by_cause(call.conn, call.tenant_id, limit=limit)
-    return Response(200, {"data": [asdict(one) for one in causes], "letters_looked_at_at_most": dead_letters.MOST_GROUPED})
+    data = [letters.group(one) for one in causes]
+    groups: DeadLetterGroups = {"data": data, "letters_looked_at_at_most": dead_letters.MOST_GROUPED}
+    return Response(200, groups)
 
 
 def get_dead_letter(call: Call) -> Response:
@@ -87,7 +128,7 @@ def get_dead_letter(call: Call) -> Response:
     found = detail(call.conn, call.tenant_id, letter_id) if letter_id else None
     if found is None:
         raise problems.not_found("dead letter")
-    return Response(200, _shown(found))
+    return Response(200, letters.detail(found))
 
 
 def replay_dead_letter(call: Call) -> Response:
@@ -95,22 +136,20 @@ def replay_dead_letter(call: Call) -> Response:
     body: ReplayBody = call.request.parsed(ReplayBody) if call.request.body else ReplayBody()
     by = call.principal.key_id
     made = replay(call.conn, call.actor, letter_id, by=by, past_expiry=body.past_expiry) if letter_id else None
-    if made is None:
+    if made is None or letter_id is None:
         raise problems.not_found("dead letter")
     if isinstance(made, Obstacle):
         raise _problem(made)
-    return Response(
-        202,
-        {
-            "id": letter_id,
-            "source_kind": made.again.source_kind,
-            "resolution": "replayed",
-            "generation": made.again.generation,
-            "work_id": made.again.outbox_id,
-            "second_copy_possible": made.in_doubt,
-            "warning": SECOND_COPY if made.in_doubt else None,
-        },
-    )
+    shown: ReplayStarted = {
+        "id": letter_id,
+        "source_kind": made.again.source_kind,
+        "resolution": "replayed",
+        "generation": made.again.generation,
+        "work_id": made.again.outbox_id,
+        "second_copy_possible": made.in_doubt,
+        "warning": SECOND_COPY if made.in_doubt else None,
+    }
+    return Response(202, shown)
 
 
 def resolve_dead_letter(call: Call) -> Response:
@@ -123,7 +162,7 @@ def resolve_dead_letter(call: Call) -> Response:
         raise problems.not_found("dead letter")
     if not is_done:
         raise _problem(Obstacle(RESOLVED, f"This dead letter is resolved already: {found.letter['resolution']}."))
-    return Response(200, _shown(found))
+    return Response(200, letters.detail(found))
 
 
 def replay_dead_letters(call: Call) -> Response:
@@ -131,11 +170,18 @@ def replay_dead_letters(call: Call) -> Response:
     wanted = _wanted(body.filter)
     if body.dry_run:
         tried = replay_many.try_dry(call.conn, call.tenant_id, wanted, past_expiry=body.past_expiry)
-        counts = {"replayed": sum(tried.replayable.values()), "skipped": sum(tried.skipped_reasons.values())}
-        return Response(200, {"dry_run": True} | counts | asdict(tried))
+        shown: ReplayDryRun = {
+            "dry_run": True,
+            "replayed": sum(tried.replayable.values()),
+            "skipped": sum(tried.skipped_reasons.values()),
+            "replayable": tried.replayable,
+            "skipped_reasons": tried.skipped_reasons,
+            "is_complete": tried.is_complete,
+        }
+        return Response(200, shown)
     by = call.principal.key_id
     job = replay_many.enqueue(call.conn, call.actor, _job_id(call), wanted, by=by, past_expiry=body.past_expiry)
-    return Response(202, asdict(job))
+    return Response(202, jobs.shown(job))
 
 
 def _job_id(call: Call) -> UUID:
@@ -178,76 +224,49 @@ def _problem(obstacle: Obstacle) -> Problem:
     return Problem(409, kind, title, obstacle.detail)
 
 
-def _summary(row: dict[str, Any]) -> dict[str, Any]:
-    names = (
-        "id", "source_kind", "notification_id", "route_id", "generation", "channel", "final_attempt_count", "max_attempts",
-        "provider", "provider_code", "recovery_hint", "trigger_id", "handler_id", "first_attempt_at", "last_attempt_at",
-        "created_at", "resolution", "resolved_at", "resolution_reason",
-    )  # fmt: skip
-    template = {"id": row["template_id"], "name": row["template_name"], "version": row["template_version"]}
-    return {name: row[name] for name in names} | {
-        "type": row["notification_type"],
-        "recipient": row["recipient_ref"],
-        "classification": row["failure_classification"],
-        "failure_message": row["failure_message"],
-        "template": template if row["template_id"] else None,
-        "resolved_by": f"key:{row['resolved_by']}" if row["resolved_by"] else None,
-    }
-
-
-def _shown(found: LetterDetail) -> dict[str, Any]:
-    letter, record, delivery = found.letter, found.record, found.delivery
-    work = ("queue", "priority", "payload", "retry_backoff", "retry_base_ms", "principal_id", "trigger_depth")
-    of_record = ("notification_id", "producer", "mode", "priority", "accepted_at", "send_at", "expires_at", "cancelled_at")
-    return _summary(letter) | {
-        "attempts": found.attempts,
-        "work": {"id": letter["outbox_id"]} | {name: letter[name] for name in work},
-        "notification": {"type": record["notification_type"]} | {name: record[name] for name in of_record} if record else None,
-        "delivery": asdict(delivery) | {"message_id": message_id_of(delivery.message_id)} if delivery else None,
-        "obstacle": asdict(found.obstacle) if found.obstacle else None,
-        "second_copy_possible": found.in_doubt,
-        "replay": asdict(found.replay) if found.replay else None,
-    }
-
-
 _FILTERS: list[dict[str, Any]] = [
-    {"name": "state", "in": "query", "schema": {"enum": list(STATES), "default": "unresolved"}},
-    filters.choice("source_kind", KINDS),
-    filters.choice("channel", CHANNELS),
+    filters.choice("state", STATES, default="unresolved"),
+    filters.choice("source_kind", SOURCES),
+    filters.choice("channel", WAYS),
     *filters.text("classification", "provider", "provider_code", "user_id", "recipient", "type", "template"),
     {"name": "template_version", "in": "query", "schema": {"type": "integer", "minimum": 1}},
     *(
         {"name": name, "in": "query", "schema": {"type": "string", "format": "uuid"}}
         for name in ("notification_id", "trigger_id")
     ),
-    *({"name": name, "in": "query", "schema": {"type": "string", "format": "date-time"}} for name in ("since", "until")),
+    *filters.SINCE_UNTIL,
 ]
 _UNKNOWN = {404: "No such dead letter"}
 
 ENDPOINTS = [
     Endpoint(
         "GET /v1/dead-letters", "operate", list_dead_letters, "List dead letters, newest first",
-        parameters=[*_FILTERS, *paging.PARAMETERS],
+        parameters=[*_FILTERS, *paging.PARAMETERS], answer=PageOf[DeadLetter],
     ),
-    Endpoint("GET /v1/dead-letters/unresolved-count", "operate", count_unresolved, "Count what waits for a person"),
+    Endpoint(
+        "GET /v1/dead-letters/unresolved-count", "operate", count_unresolved, "Count what waits for a person",
+        answer=UnresolvedCount,
+    ),
     Endpoint(
         "GET /v1/dead-letters/groups", "operate", list_groups, "Group unresolved dead letters by cause",
-        parameters=[paging.PARAMETERS[0]],
+        parameters=[paging.LIMIT], answer=DeadLetterGroups,
     ),
     Endpoint(
-        "GET /v1/dead-letters/{id}", "operate", get_dead_letter, "Show a dead letter with its retry history", answers=_UNKNOWN
+        "GET /v1/dead-letters/{id}", "operate", get_dead_letter, "Show a dead letter with its retry history", answers=_UNKNOWN,
+        answer=DeadLetterDetail,
     ),
     Endpoint(
         "POST /v1/dead-letters/{id}/replay", "operate", replay_dead_letter, "Do once more what died", success=202,
-        body=ReplayBody, body_is_optional=True,
+        body=ReplayBody, body_is_optional=True, answer=ReplayStarted,
         answers=_UNKNOWN | {409: "It is resolved already, has expired, or cannot be replayed"},
     ),
     Endpoint(
         "POST /v1/dead-letters/{id}/resolve", "operate", resolve_dead_letter, "Lay a dead letter aside, with a reason",
-        body=ResolveLetterBody, answers=_UNKNOWN | {409: "It is resolved already"},
+        body=ResolveLetterBody, answer=DeadLetterDetail, answers=_UNKNOWN | {409: "It is resolved already"},
     ),
     Endpoint(
         "POST /v1/dead-letters/replay", "operate", replay_dead_letters, "Replay all that a filter finds, as a job, or try it dry",
         success=202, body=ReplayManyBody, answers={200: "What a dry run found"},
+        answer=ShownJob, other_answers={200: ReplayDryRun},
     ),
 ]  # fmt: skip

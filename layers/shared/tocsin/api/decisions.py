@@ -1,12 +1,39 @@
 """Decisions: what was decided lately, and why, over all notifications."""
 
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from tocsin.api.notifications import CHANNELS, STATUSES
-from tocsin.delivery import timeline
+from typing_extensions import TypedDict
+
+from tocsin.api import timelines
+from tocsin.api.notifications import CHANNELS
+from tocsin.api.routes import STATUSES
+from tocsin.api.timelines import ShownTimelineEntry
+from tocsin.api.words import Mode, WayWord
 from tocsin.delivery.decisions import FURTHEST, ToldStep, TooFarBack, Wish, decisions
 from tocsin.http import filters, paging, problems
 from tocsin.http.door import Call, Endpoint, Response
+
+
+class ShownDecision(ShownTimelineEntry):
+    """Something that was decided about a notification, or happened to it."""
+
+    id: str
+    notification_id: UUID
+    type: str
+    producer: str
+    mode: Mode
+    channel: WayWord | None
+    recipient: str | None
+
+
+class ShownDecisions(TypedDict):
+    """What was decided lately, oldest first. Ask on with `next_since`; `more`: at once."""
+
+    data: list[ShownDecision]
+    next_since: datetime
+    more: bool
 
 
 def list_decisions(call: Call) -> Response:
@@ -24,11 +51,12 @@ def list_decisions(call: Call) -> Response:
     except TooFarBack:
         hours = FURTHEST.total_seconds() / 3600
         raise problems.invalid_parameter("since", f"may be at most {hours:.0f} hours ago") from None
-    return Response(200, {"data": [_shown(one) for one in found.data], "next_since": found.next_since, "more": found.more})
+    data = [_shown(one) for one in found.data]
+    shown: ShownDecisions = {"data": data, "next_since": found.next_since, "more": found.more}
+    return Response(200, shown)
 
 
-def _shown(one: ToldStep) -> dict[str, Any]:
-    (entry,) = timeline.shown([one.entry])
+def _shown(one: ToldStep) -> ShownDecision:
     return {
         "id": one.id,
         "notification_id": one.record["notification_id"],
@@ -37,7 +65,8 @@ def _shown(one: ToldStep) -> dict[str, Any]:
         "mode": one.record["mode"],
         "channel": one.route["channel"] if one.route else None,
         "recipient": one.route["recipient_ref"] if one.route else None,
-    } | entry
+        **timelines.shown(one.entry),
+    }
 
 
 _PARAMETERS: list[dict[str, Any]] = [
@@ -49,13 +78,13 @@ _PARAMETERS: list[dict[str, Any]] = [
     },
     paging.LIMIT,
     *filters.text("type", "producer", "user_id"),
-    {"name": "channel", "in": "query", "schema": {"enum": list(CHANNELS)}, "description": "Of its route"},
-    {"name": "status", "in": "query", "schema": {"enum": list(STATUSES)}, "description": "Of its route, as it is now"},
+    filters.choice("channel", CHANNELS, "Of its route"),
+    filters.choice("status", STATUSES, "Of its route, as it is now"),
 ]
 
 ENDPOINTS = [
     Endpoint(
         "GET /v1/decisions", "read", list_decisions, "List what was decided lately, and why, oldest first",
-        parameters=_PARAMETERS,
+        parameters=_PARAMETERS, answer=ShownDecisions,
     ),
 ]  # fmt: skip

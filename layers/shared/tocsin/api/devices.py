@@ -1,17 +1,34 @@
 """Devices: where a user is reached by push."""
 
-from dataclasses import asdict
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
-from tocsin.http import problems
+from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.people import devices
+from tocsin.store import devices as rows
 
 
 class DeviceBody(Closed):
     platform: Literal["apns", "fcm"]
+
+
+class ShownDevice(TypedDict):
+    """A device of a user, for push."""
+
+    id: UUID
+    platform: Annotated[str, one_of("apns", "fcm")]
+    token: str
+    enabled: bool
+    disabled_reason: str | None
+    last_seen_at: datetime
+    created_at: datetime
 
 
 def put_device(call: Call) -> Response:
@@ -19,13 +36,13 @@ def put_device(call: Call) -> Response:
     external_id, token = external_id_of(call), _device_token(call)
     with named_user():
         device = devices.register(call.conn, call.actor, external_id, platform=body.platform, token=token)
-    return Response(200, asdict(device))
+    return Response(200, _shown(device))
 
 
 def list_devices(call: Call) -> Response:
     with named_user():
         found = devices.list_of(call.conn, call.tenant_id, external_id_of(call))
-    return Response(200, {"data": [asdict(device) for device in found], "next_cursor": None})
+    return paging.whole([_shown(device) for device in found])
 
 
 def delete_device(call: Call) -> Response:
@@ -44,14 +61,34 @@ def _device_token(call: Call) -> str:
     return token
 
 
+def _shown(device: rows.Device) -> ShownDevice:
+    return {
+        "id": device.id,
+        "platform": device.platform,
+        "token": device.token,
+        "enabled": device.enabled,
+        "disabled_reason": device.disabled_reason,
+        "last_seen_at": device.last_seen_at,
+        "created_at": device.created_at,
+    }
+
+
 ENDPOINTS = [
-    Endpoint("GET /v1/users/{id}/devices", "manage", list_devices, "List devices", answers={404: "No such user"}),
+    Endpoint(
+        "GET /v1/users/{id}/devices",
+        "manage",
+        list_devices,
+        "List devices",
+        answers={404: "No such user"},
+        answer=PageOf[ShownDevice],
+    ),
     Endpoint(
         "PUT /v1/users/{id}/devices/{token}",
         "manage",
         put_device,
         "Register a device for push",
         body=DeviceBody,
+        answer=ShownDevice,
         answers={404: "No such user"},
     ),
     Endpoint(

@@ -1,13 +1,33 @@
 """The email log: what one person was sent, for whoever looks into a complaint."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
 
+from typing_extensions import TypedDict
+
+from tocsin.api.words import ThreadRef
 from tocsin.foundation.database import tenant_transaction
 from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import notification_email_log, users
 
 CHANNELS = ("email", "sms", "push")
+
+
+class SentMessage(TypedDict):
+    """What one person was sent."""
+
+    user_id: str
+    notification_id: UUID
+    route_id: str
+    generation: int
+    channel: Annotated[str, one_of(*CHANNELS)]
+    type: str
+    sent_at: datetime
+    message_id: str
+    thread: ThreadRef | None
 
 
 def list_email_log(call: Call) -> Response:
@@ -37,9 +57,18 @@ def list_email_log(call: Call) -> Response:
     return paging.page(rows, limit, shown=_shown, place=lambda row: (row["sent_at"], row["id"]))
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    thread = {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None
-    return {name: value for name, value in row.items() if name != "id" and not name.startswith("thread_")} | {"thread": thread}
+def _shown(row: dict[str, Any]) -> SentMessage:
+    return {
+        "user_id": row["user_id"],
+        "notification_id": row["notification_id"],
+        "route_id": row["route_id"],
+        "generation": row["generation"],
+        "channel": row["channel"],
+        "type": row["type"],
+        "sent_at": row["sent_at"],
+        "message_id": row["message_id"],
+        "thread": {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None,
+    }
 
 
 ENDPOINTS = [
@@ -51,10 +80,11 @@ ENDPOINTS = [
         parameters=[
             {"name": "user_id", "in": "query", "required": True, "schema": {"type": "string"}},
             {"name": "thread", "in": "query", "schema": {"type": "string"}, "description": "kind:id"},
-            {"name": "channel", "in": "query", "schema": {"enum": list(CHANNELS), "default": "email"}},
+            filters.choice("channel", CHANNELS, default="email"),
             {"name": "since", "in": "query", "schema": {"type": "string", "format": "date-time"}},
             *paging.PARAMETERS,
         ],
         answers={404: "No such user"},
+        answer=PageOf[SentMessage],
     ),
 ]

@@ -1,13 +1,31 @@
 """Receipts: what was erased, when, and by whose wish."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
 
+from typing_extensions import TypedDict
+
+from tocsin.api.words import AtLeast
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import erasures
-from tocsin.store.erasures import Erasure
+
+
+class ErasureReceipt(TypedDict):
+    """What was erased, when, and by whose wish. `subject_hash` tells whose it was to those who know."""
+
+    id: UUID
+    kind: Annotated[str, one_of("user", "tenant")]
+    status: Annotated[str, one_of("running", "finished")]
+    subject_hash: str
+    erased: dict[str, int]
+    requested_by: str
+    requested_at: datetime
+    finished_at: datetime | None
 
 
 def list_erasures(call: Call) -> Response:
@@ -27,7 +45,7 @@ def get_erasure(call: Call) -> Response:
     return Response(200, shown_receipt(found))
 
 
-def shown_receipt(erasure: Erasure) -> dict[str, Any]:
+def shown_receipt(erasure: erasures.Erasure) -> ErasureReceipt:
     return {
         "id": erasure.id,
         "kind": erasure.kind,
@@ -40,12 +58,26 @@ def shown_receipt(erasure: Erasure) -> dict[str, Any]:
     }
 
 
-def shown_count(count: int, *, is_cut: bool) -> int | dict[str, Any]:
+def shown_count(count: int, *, is_cut: bool) -> int | AtLeast:
     """A number; where there may be more than was counted, it says so."""
     return {"count": count, "at_least": True} if is_cut else count
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/erasures", "manage", list_erasures, "List receipts of erasures", parameters=paging.PARAMETERS),
-    Endpoint("GET /v1/erasures/{id}", "manage", get_erasure, "Show a receipt", answers={404: "No such receipt"}),
+    Endpoint(
+        "GET /v1/erasures",
+        "manage",
+        list_erasures,
+        "List receipts of erasures",
+        parameters=paging.PARAMETERS,
+        answer=PageOf[ErasureReceipt],
+    ),
+    Endpoint(
+        "GET /v1/erasures/{id}",
+        "manage",
+        get_erasure,
+        "Show a receipt",
+        answers={404: "No such receipt"},
+        answer=ErasureReceipt,
+    ),
 ]

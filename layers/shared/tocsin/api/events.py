@@ -1,13 +1,17 @@
 """Events: domain events as CloudEvents, one or many, and what became of them."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal, NotRequired
 from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from tocsin.access.rate_limits import Allowance
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.http import door, problems, rate_limits
+from tocsin.http.answers import ShownProblem
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import admission, cloud_events
@@ -15,6 +19,31 @@ from tocsin.intake.accept_events import Recorded, Told, record_events
 from tocsin.intake.cloud_events import BATCHED, MAX_BATCH, MAX_DATA, STRUCTURED, CloudEvent
 
 _LIMIT = "events"
+
+
+class EventReceipt(TypedDict):
+    """The event is recorded; who cares is found out. `duplicate`: it was before. Not `routed`: nobody will be told."""
+
+    source: str
+    event_id: str
+    notification_id: UUID
+    status: Literal["accepted", "duplicate"]
+    recorded_at: datetime
+    routed: bool
+
+
+class EventResult(TypedDict):
+    """What became of one event of a batch: its receipt, or its problem."""
+
+    status: int
+    outcome: NotRequired[EventReceipt]
+    problem: NotRequired[ShownProblem]
+
+
+class EventResults(TypedDict):
+    """One result for each event, in their order."""
+
+    results: list[EventResult]
 
 
 def post_events(call: Call) -> Response:
@@ -39,13 +68,14 @@ def _post_batch(call: Call) -> Response:
         ends, allowance = _record(call, told)
         headers = rate_limits.headers_of(allowance, _LIMIT)
     rest = iter(ends)
-    results = [
+    results: list[EventResult] = [
         {"status": 202, "outcome": _receipt(one, next(rest))}
         if isinstance(one, Told)
         else {"status": one.status, "problem": one.body(call.request.request_id)}
         for one in read
     ]
-    return Response(200, {"results": results}, headers)
+    shown: EventResults = {"results": results}
+    return Response(200, shown, headers)
 
 
 def _single(call: Call) -> Any:
@@ -104,7 +134,7 @@ def _record(call: Call, told: list[Told]) -> tuple[list[Recorded], Allowance]:
         raise rate_limits.too_many(sender.rate_limit, _LIMIT) from None
 
 
-def _receipt(told: Told, recorded: Recorded) -> dict[str, Any]:
+def _receipt(told: Told, recorded: Recorded) -> EventReceipt:
     return {
         "source": told.event.source,
         "event_id": told.event.id,
@@ -123,6 +153,8 @@ ENDPOINTS = [
         "Tell what happened (CloudEvents 1.0: structured, batched or binary); who cares is found out",
         success=202,
         body=CloudEvent,
+        answer=EventReceipt,
+        other_answers={200: EventResults},
         media_type=STRUCTURED,
         batch_media_type=BATCHED,
         parameters=[HEADER_PARAMETER],

@@ -1,16 +1,20 @@
 """The inbox: what a person sees, and what they do with it."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from pydantic import StrictBool, model_validator
+from typing_extensions import TypedDict
 
 from tocsin.access.recognise import recognise
+from tocsin.api.words import ThreadRef
 from tocsin.foundation import tally
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.fields import Closed, Moment
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import door, paging, problems
+from tocsin.http import door, filters, paging, problems
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Endpoint, Response, Visit
 from tocsin.inbox import live, mark
 from tocsin.inbox.live import Glance
@@ -37,6 +41,53 @@ class RowChange(Closed):
 
 class ReadAll(Closed):
     before: Moment | None = None
+
+
+class SourceEvent(TypedDict):
+    """The domain event that an inbox row came of."""
+
+    source: str
+    id: str
+
+
+class InboxRow(TypedDict):
+    """A notification as its reader sees it."""
+
+    id: UUID
+    kind: str
+    reason: str | None
+    scope: str | None
+    title: str
+    message: str
+    summary: dict[str, Any] | None
+    event_count: int
+    unread: bool
+    read_at: datetime | None
+    last_event_at: datetime | None
+    last_actor: str | None
+    created_at: datetime
+    updated_at: datetime
+    done_at: datetime | None
+    saved_at: datetime | None
+    snoozed_until: datetime | None
+    for_everyone: bool
+    source_notification_id: UUID | None
+    thread: ThreadRef | None
+    source_event: SourceEvent | None
+
+
+class UnreadBadge(TypedDict):
+    """How many are unread. `capped`: that many, or more."""
+
+    unread: int
+    capped: bool
+
+
+class MarkedRead(TypedDict):
+    """How many were marked as read. `more`: there are more; ask again."""
+
+    marked: int
+    more: bool
 
 
 def list_inbox(visit: Visit) -> Response:
@@ -98,14 +149,13 @@ def read_all(visit: Visit) -> Response:
     body: ReadAll = visit.request.parsed(ReadAll) if visit.request.body else ReadAll()
     marked = mark.read_all(visit.conn, visit.tenant_id, visit.user_id, before=body.before)
     tally.write("InboxActions", marked, action="read")
-    return Response(200, {"marked": marked, "more": marked >= mark.MOST_READ})
+    shown: MarkedRead = {"marked": marked, "more": marked >= mark.MOST_READ}
+    return Response(200, shown)
 
 
 def _view(visit: Visit) -> View:
     query = visit.request.query
-    name = query.get("status", "all")
-    if name not in VIEWS:
-        raise problems.invalid_parameter("status", f"must be one of {', '.join(VIEWS)}")
+    name = filters.choice_of(visit.request, "status", VIEWS) or "all"
     thread_kind, colon, thread_id = query.get("thread", "").partition(":")
     if "thread" in query and not (thread_kind and colon and thread_id):
         raise problems.invalid_parameter("thread", "must be a kind and an id, such as order:A-17")
@@ -126,19 +176,34 @@ def _row_id(visit: Visit) -> UUID:
     return row_id
 
 
-def _badge(unread: int) -> dict[str, Any]:
+def _badge(unread: int) -> UnreadBadge:
     return {"unread": unread, "capped": unread >= COUNT_CAP}
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    names = (
-        "id", "kind", "reason", "scope", "title", "message", "summary", "event_count", "unread", "read_at", "last_event_at",
-        "last_actor", "created_at", "updated_at", "done_at", "saved_at", "snoozed_until", "for_everyone",
-        "source_notification_id",
-    )  # fmt: skip
-    thread = {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None
-    event = {"source": row["event_source"], "id": row["event_id"]} if row["event_id"] else None
-    return {name: row[name] for name in names} | {"thread": thread, "source_event": event}
+def _shown(row: dict[str, Any]) -> InboxRow:
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "reason": row["reason"],
+        "scope": row["scope"],
+        "title": row["title"],
+        "message": row["message"],
+        "summary": row["summary"],
+        "event_count": row["event_count"],
+        "unread": row["unread"],
+        "read_at": row["read_at"],
+        "last_event_at": row["last_event_at"],
+        "last_actor": row["last_actor"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+        "done_at": row["done_at"],
+        "saved_at": row["saved_at"],
+        "snoozed_until": row["snoozed_until"],
+        "for_everyone": row["for_everyone"],
+        "source_notification_id": row["source_notification_id"],
+        "thread": {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None,
+        "source_event": {"source": row["event_source"], "id": row["event_id"]} if row["event_id"] else None,
+    }
 
 
 _USER: dict[str, Any] = {
@@ -149,7 +214,7 @@ _USER: dict[str, Any] = {
 }
 _KNOWN: dict[str, Any] = {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
 _VIEW: list[dict[str, Any]] = [
-    {"name": "status", "in": "query", "schema": {"enum": list(VIEWS), "default": "all"}},
+    filters.choice("status", VIEWS, default="all"),
     {"name": "kind", "in": "query", "schema": {"type": "string"}},
     {"name": "thread", "in": "query", "schema": {"type": "string"}, "description": "kind:id"},
 ]
@@ -165,19 +230,20 @@ def personal(route: str, run: Any, summary: str, **details: Any) -> Endpoint:
 ENDPOINTS = [
     personal(
         "GET /v1/inbox", list_inbox, "List an inbox, latest first",
-        parameters=[*_VIEW, _KNOWN, *paging.PARAMETERS], answers={304: "Nothing changed"},
+        parameters=[*_VIEW, _KNOWN, *paging.PARAMETERS], answers={304: "Nothing changed"}, answer=PageOf[InboxRow],
     ),
     personal(
         "GET /v1/inbox/unread-count", unread_count, "Count what is unread (up to 1000)",
-        parameters=[_KNOWN], answers={304: "Nothing changed"},
+        parameters=[_KNOWN], answers={304: "Nothing changed"}, answer=UnreadBadge,
     ),
     personal(
         "PATCH /v1/inbox/{id}", patch_row, "Mark as read, done or saved, or put off", body=RowChange,
-        answers={404: "No such notification"},
+        answers={404: "No such notification"}, answer=InboxRow,
     ),
     personal("DELETE /v1/inbox/{id}", hide_row, "Hide", success=204, answers={404: "No such notification"}),
     personal(
         "POST /v1/inbox/read-all", read_all, "Mark everything as read, up to a time", body=ReadAll, body_is_optional=True,
+        answer=MarkedRead,
     ),
 ]  # fmt: skip
 
@@ -188,6 +254,6 @@ LIVE_ENDPOINTS = [
             _KNOWN,
             {"name": "wait", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT}},
         ],
-        answers={304: "Nothing changed in time"},
+        answers={304: "Nothing changed in time"}, answer=UnreadBadge,
     ),
 ]  # fmt: skip

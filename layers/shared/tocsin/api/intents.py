@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from uuid import UUID
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from tocsin.access.authenticate import Principal
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
@@ -15,6 +17,7 @@ from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
 from tocsin.http import door, prefer, problems, rate_limits
+from tocsin.http.answers import ShownProblem
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import accept_intents as accepting
@@ -59,9 +62,58 @@ class Batch(Closed):
     intents: Annotated[list[BatchItem], Field(min_length=1, max_length=MAX_BATCH)]
 
 
+class IntentWarning(TypedDict):
+    """Somebody whom a channel cannot reach as they are now."""
+
+    pointer: str
+    message: str
+
+
+class IntentAccepted(TypedDict):
+    """The notification will be sent, whatever happens from here on. `warnings`: whom it will not reach, up to twenty."""
+
+    notification_id: UUID
+    status: Literal["accepted"]
+    accepted_at: datetime
+    warnings: NotRequired[list[IntentWarning]]
+
+
+class BatchResult(TypedDict):
+    """What became of one intent of a batch: its notification, or its problem."""
+
+    idempotency_key: str | None
+    status: int
+    notification_id: NotRequired[UUID]
+    replayed: NotRequired[Literal[True]]
+    warnings: NotRequired[list[IntentWarning]]
+    problem: NotRequired[ShownProblem]
+
+
+class BatchResults(TypedDict):
+    """One result for each intent, in their order."""
+
+    results: list[BatchResult]
+
+
+class ShownCancelled(TypedDict):
+    """How many routes were stopped, and for how many it was too late."""
+
+    notification_id: UUID
+    status: Literal["cancelled"]
+    stopped: int
+    too_late: int
+
+
+class WaitElsewhere(TypedDict):
+    """The path that waits; the same request goes there."""
+
+    location: str
+
+
 def post_intent(call: Call) -> Response:
     if prefer.wait_of(call.request.headers) is not None:
-        return Response(307, {"location": WAIT_PATH}, {"Location": WAIT_PATH})
+        elsewhere: WaitElsewhere = {"location": WAIT_PATH}
+        return Response(307, elsewhere, {"Location": WAIT_PATH})
     value = call.request.json()
     key = idempotency_key(call.request.headers.get("idempotency-key"))
     one = asked(key, value, depth_of(call), call.principal)
@@ -86,24 +138,30 @@ def post_batch(call: Call) -> Response:
         ends, allowance = admit(call, len(readable), partial(accepting.accept, asked=readable))
         headers = rate_limits.headers_of(allowance, LIMIT)
     rest = iter(ends)
-    results = [
+    results: list[BatchResult] = [
         _result(one.idempotency_key, next(rest), call.request.request_id)
         if isinstance(one, Asked)
         else _refused(_key_of(item), one, call.request.request_id)
         for item, one in zip(items, read, strict=True)
     ]
-    return Response(200, {"results": results}, headers)
+    shown: BatchResults = {"results": results}
+    return Response(200, shown, headers)
 
 
 def post_cancel(call: Call) -> Response:
     notification_id = as_uuid(call.request.path_parameters.get("id", ""))
     cancelled = cancel_notification(call.conn, call.actor, notification_id) if notification_id else None
-    if cancelled is None:
+    if cancelled is None or notification_id is None:
         raise problems.not_found("notification")
     if cancelled.is_too_late:
         raise Problem(409, "too-late", "It is too late to cancel", _TOO_LATE)
-    counts = {"stopped": cancelled.stopped, "too_late": cancelled.too_late}
-    return Response(200, {"notification_id": notification_id, "status": "cancelled"} | counts)
+    shown: ShownCancelled = {
+        "notification_id": notification_id,
+        "status": "cancelled",
+        "stopped": cancelled.stopped,
+        "too_late": cancelled.too_late,
+    }
+    return Response(200, shown)
 
 
 def idempotency_key(header: str | None) -> str:
@@ -245,30 +303,36 @@ def _unknown_users(user_ids: dict[str, str]) -> Problem:
     )
 
 
-def receipt(end: Admitted) -> dict[str, Any]:
-    shown = {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
-    return shown | warnings(end)
+def receipt(end: Admitted) -> IntentAccepted:
+    shown: IntentAccepted = {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
+    if end.unreachable:
+        shown["warnings"] = warnings(end)
+    return shown
 
 
-def warnings(end: Admitted) -> dict[str, Any]:
-    """Whom the channels cannot reach as they are now; nothing where all can be."""
-    return {"warnings": [_warning(one) for one in end.unreachable]} if end.unreachable else {}
+def warnings(end: Admitted) -> list[IntentWarning]:
+    """Whom the channels cannot reach as they are now; none where all can be."""
+    return [_warning(one) for one in end.unreachable]
 
 
-def _warning(one: Unreachable) -> dict[str, str]:
+def _warning(one: Unreachable) -> IntentWarning:
     pointer = f"/audience/user_ids/{one.place}" if one.place else "/audience"
     who = one.name or "the address"
     return {"pointer": pointer, "message": f"{who} has no {_LACKING[one.channel]}: {one.channel} cannot reach them"}
 
 
-def _result(key: str, end: IntakeEnd, request_id: str) -> dict[str, Any]:
+def _result(key: str, end: IntakeEnd, request_id: str) -> BatchResult:
     if not isinstance(end, Admitted):
         return _refused(key, refusal(end), request_id)
-    replayed = {"replayed": True} if end.is_replay else {}
-    return {"idempotency_key": key, "status": 202, "notification_id": end.notification_id} | replayed | warnings(end)
+    result: BatchResult = {"idempotency_key": key, "status": 202, "notification_id": end.notification_id}
+    if end.is_replay:
+        result["replayed"] = True
+    if end.unreachable:
+        result["warnings"] = warnings(end)
+    return result
 
 
-def _refused(key: str | None, problem: Problem, request_id: str) -> dict[str, Any]:
+def _refused(key: str | None, problem: Problem, request_id: str) -> BatchResult:
     return {"idempotency_key": key, "status": problem.status, "problem": problem.body(request_id)}
 
 
@@ -298,6 +362,8 @@ ENDPOINTS = [
         "Ask for a notification",
         success=202,
         body=Intent,
+        answer=IntentAccepted,
+        other_answers={307: WaitElsewhere},
         answers={
             307: "With `Prefer: wait=N`: the same request, to the path that waits",
             400: "Not JSON, or without a valid Idempotency-Key",
@@ -313,6 +379,7 @@ ENDPOINTS = [
         post_batch,
         "Ask for up to 500 notifications in one transaction",
         body=Batch,
+        answer=BatchResults,
         parameters=[HEADER_PARAMETER],
         answers={409: "A key is in flight, or the call comes out of a loop", 429: "Rate limited"},
     ),
@@ -322,5 +389,6 @@ ENDPOINTS = [
         post_cancel,
         "Stop what has not been sent",
         answers={404: "No such notification", 409: "Too late"},
+        answer=ShownCancelled,
     ),
 ]

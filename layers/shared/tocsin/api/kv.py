@@ -1,20 +1,22 @@
 """KV: small JSON values that producers keep, whose changes fire triggers."""
 
 import re
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
 from pydantic import RootModel
+from typing_extensions import TypedDict
 
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.http import cursors, door, paging, preconditions, problems
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import kv_entries
 from tocsin.store.flow.write_kv import KvCondition
-from tocsin.store.kv_entries import KvCollection, KvEntry
 from tocsin.triggers import kv, names
 from tocsin.triggers.kv import KvFull, ValueTooLarge
 
@@ -26,6 +28,31 @@ _VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 class ValueBody(RootModel[Any]):
     """Any JSON value, null too, of up to 64 KiB."""
+
+
+class KvState(TypedDict):
+    """An entry without its value."""
+
+    collection: str
+    key: str
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class ShownKvEntry(KvState):
+    """An entry: a JSON value under its key."""
+
+    value: Any
+
+
+class ShownKvCollection(TypedDict):
+    """A collection, and how many entries it has. `at_least`: there are more than were counted."""
+
+    collection: str
+    count: int
+    at_least: bool
+    updated_at: datetime
 
 
 def put_kv(call: Call) -> Response:
@@ -53,9 +80,7 @@ def put_kv(call: Call) -> Response:
         raise Problem(413, "too-large", "The value is too large", detail) from None
     if entry is None:
         raise preconditions.failed("The entry is not in the state that the request names; nothing was changed.")
-    shown = _shown(entry)
-    del shown["value"]
-    return Response(201 if entry.version == 1 else 200, shown, {"ETag": _tag(entry)})
+    return Response(201 if entry.version == 1 else 200, _state(entry), {"ETag": _tag(entry)})
 
 
 def get_kv(call: Call) -> Response:
@@ -88,7 +113,7 @@ def list_kv(call: Call) -> Response:
             call.conn, call.tenant_id, collection, prefix=prefix, after=after, limit=limit, max_bytes=MAX_PAGE
         )
     next_cursor = None if page.is_last else cursors.encode_name(page.entries[-1].key)
-    return Response(200, {"data": [_shown(entry) for entry in page.entries], "next_cursor": next_cursor})
+    return paging.whole([_shown(entry) for entry in page.entries], next_cursor)
 
 
 def list_collections(call: Call) -> Response:
@@ -97,7 +122,7 @@ def list_collections(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         rows = kv_entries.list_collections(call.conn, call.tenant_id, after=after, limit=limit + 1, most=MOST_COUNTED + 1)
     next_cursor = cursors.encode_name(rows[limit - 1].collection) if len(rows) > limit else None
-    return Response(200, {"data": [_shown_collection(row) for row in rows[:limit]], "next_cursor": next_cursor})
+    return paging.whole([_shown_collection(row) for row in rows[:limit]], next_cursor)
 
 
 def _place(call: Call) -> tuple[str, str]:
@@ -138,22 +163,25 @@ def _write_id(call: Call) -> UUID:
     return uuid5(call.tenant_id, call.request.request_id) if call.request.request_id else uuid7()
 
 
-def _tag(entry: KvEntry) -> str:
+def _tag(entry: kv_entries.KvEntry) -> str:
     return f'"{entry.write_id}"'
 
 
-def _shown(entry: KvEntry) -> dict[str, Any]:
+def _state(entry: kv_entries.KvEntry) -> KvState:
     return {
         "collection": entry.collection,
         "key": entry.key,
-        "value": entry.value,
         "version": entry.version,
         "created_at": entry.created_at,
         "updated_at": entry.updated_at,
     }
 
 
-def _shown_collection(row: KvCollection) -> dict[str, Any]:
+def _shown(entry: kv_entries.KvEntry) -> ShownKvEntry:
+    return {**_state(entry), "value": entry.value}
+
+
+def _shown_collection(row: kv_entries.KvCollection) -> ShownKvCollection:
     return {
         "collection": row.collection,
         "count": min(row.count, MOST_COUNTED),
@@ -172,7 +200,7 @@ _IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
     "description": "`*`: write only what is new; else nothing is changed, and the answer is 412.",
-    "schema": {"const": "*"},
+    "schema": {"type": "string", "pattern": r"^\*$"},
 }
 _KNOWN = {"name": "If-None-Match", "in": "header", "description": "ETags that the caller has", "schema": {"type": "string"}}
 _PREFIX = {
@@ -193,6 +221,7 @@ ENDPOINTS = [
         body=ValueBody,
         parameters=[_IF_MATCH, _IF_NONE_MATCH, HEADER_PARAMETER],
         answers=_NOT_MET | {201: "The key is new", 409: "The tenant has as many as it may, or the call comes out of a loop"},
+        answer=KvState,
     ),
     Endpoint(
         "GET /v1/kv/{collection}/{key}",
@@ -201,6 +230,7 @@ ENDPOINTS = [
         "Show a value",
         parameters=[_KNOWN],
         answers=_NONE | {304: "Not changed"},
+        answer=ShownKvEntry,
     ),
     Endpoint(
         "DELETE /v1/kv/{collection}/{key}",
@@ -217,6 +247,7 @@ ENDPOINTS = [
         list_kv,
         "List values in the order of their keys; a page ends early where its values reach 1 MiB",
         parameters=[_PREFIX, *paging.PARAMETERS],
+        answer=PageOf[ShownKvEntry],
     ),
     Endpoint(
         "GET /v1/kv",
@@ -224,5 +255,6 @@ ENDPOINTS = [
         list_collections,
         "List the collections in the order of their names, with how many entries each has",
         parameters=paging.PARAMETERS,
+        answer=PageOf[ShownKvCollection],
     ),
 ]

@@ -1,8 +1,12 @@
 """Malformed intents: what came by queue or event bus and could not be accepted. Repaired and accepted, or put aside."""
 
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from tocsin.access.authenticate import Principal
 from tocsin.api import events, intents
@@ -11,6 +15,7 @@ from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
 from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake import accept_malformed, admission
@@ -20,7 +25,7 @@ from tocsin.intake.accept_malformed import Resolved
 from tocsin.intake.accept_messages import ENVELOPE
 from tocsin.intake.intents import KEY, Intent
 from tocsin.store import malformed_intents
-from tocsin.store.malformed_intents import MalformedFilters, MalformedIntent
+from tocsin.store.malformed_intents import MalformedFilters
 
 _LONGEST_ID = 255
 
@@ -29,6 +34,29 @@ class RepairedIntent(Intent):
     """The intent as it should have been. Without a key of its own it has the message's. (A repaired event is a CloudEvent.)"""
 
     idempotency_key: str | None = None
+
+
+class ShownMalformedIntent(TypedDict):
+    """What came by queue or event bus and could not be accepted, without what came in."""
+
+    id: str
+    type: str
+    producer: str
+    idempotency_key: str
+    failure_code: str
+    failure_message: str
+    recorded_at: datetime
+    resolved_at: datetime | None
+    resolution: Annotated[str, one_of("accepted", "ignored")] | None
+    resolution_reason: str
+    notification_id: UUID | None
+    resolved_by: UUID | None
+
+
+class MalformedIntentDetail(ShownMalformedIntent):
+    """What came by queue or event bus and could not be accepted, with what came in."""
+
+    raw_fields: dict[str, Any]
 
 
 def list_malformed_intents(call: Call) -> Response:
@@ -47,7 +75,8 @@ def list_malformed_intents(call: Call) -> Response:
 
 def get_malformed_intent(call: Call) -> Response:
     row = _found(call)
-    return Response(200, _shown(row) | {"raw_fields": row.raw_fields})
+    shown: MalformedIntentDetail = {**_shown(row), "raw_fields": row.raw_fields}
+    return Response(200, shown)
 
 
 def accept_malformed_intent(call: Call) -> Response:
@@ -97,7 +126,7 @@ def _resolved(done: Resolved, wanted: str) -> Response:
     return Response(200, _shown(done.row))
 
 
-def _asked(row: MalformedIntent, fields: Any, principal: Principal) -> Asked | Told:
+def _asked(row: malformed_intents.MalformedIntent, fields: Any, principal: Principal) -> Asked | Told:
     """What is to be taken in, strictly read; a Problem with pointers to what is still wrong."""
     if not isinstance(fields, dict):
         raise problems.invalid_field("", "must be an object")
@@ -119,7 +148,7 @@ def _asked(row: MalformedIntent, fields: Any, principal: Principal) -> Asked | T
     return intents.asked(key, said, 0, principal, mode="live")
 
 
-def _found(call: Call) -> MalformedIntent:
+def _found(call: Call) -> malformed_intents.MalformedIntent:
     entry_id = call.request.path_parameters.get("id", "")
     row = accept_malformed.find(call.conn, call.tenant_id, entry_id) if len(entry_id) <= _LONGEST_ID else None
     if row is None:
@@ -133,13 +162,21 @@ def _read_id(text: str) -> str:
     return text
 
 
-def _shown(row: MalformedIntent) -> dict[str, Any]:
-    """Without what came in, which may be long: the detail has it."""
-    names = (
-        "producer", "idempotency_key", "failure_code", "failure_message", "recorded_at", "resolved_at", "resolution",
-        "resolution_reason", "notification_id", "resolved_by",
-    )  # fmt: skip
-    return {"id": row.stream_entry_id, "type": row.notification_type} | {name: getattr(row, name) for name in names}
+def _shown(row: malformed_intents.MalformedIntent) -> ShownMalformedIntent:
+    return {
+        "id": row.stream_entry_id,
+        "type": row.notification_type,
+        "producer": row.producer,
+        "idempotency_key": row.idempotency_key,
+        "failure_code": row.failure_code,
+        "failure_message": row.failure_message,
+        "recorded_at": row.recorded_at,
+        "resolved_at": row.resolved_at,
+        "resolution": row.resolution,
+        "resolution_reason": row.resolution_reason,
+        "notification_id": row.notification_id,
+        "resolved_by": row.resolved_by,
+    }
 
 
 _FILTERS: list[dict[str, Any]] = [
@@ -156,6 +193,7 @@ ENDPOINTS = [
         list_malformed_intents,
         "List what came by queue and could not be accepted, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
+        answer=PageOf[ShownMalformedIntent],
     ),
     Endpoint(
         "GET /v1/malformed-intents/{id}",
@@ -163,6 +201,7 @@ ENDPOINTS = [
         get_malformed_intent,
         "Show such a message, with what came in",
         answers=_UNKNOWN,
+        answer=MalformedIntentDetail,
     ),
     Endpoint(
         "POST /v1/malformed-intents/{id}/accept",
@@ -171,10 +210,11 @@ ENDPOINTS = [
         "Accept it after all, as it came or repaired; twice is once",
         body=RepairedIntent,
         body_is_optional=True,
+        answer=ShownMalformedIntent,
         answers=_UNKNOWN
         | {
-            403: "The key lacks the scope, or is a test key",
-            409: "It was put aside, or its key is in flight",
+            403: "The key lacks the scope, or `manage` for the users that are given, or is a test key",
+            409: "It was put aside, its key is in flight, or an address is another user's",
             429: "Rate limited",
         },
     ),
@@ -185,5 +225,6 @@ ENDPOINTS = [
         "Put it aside for good, with a reason",
         body=ResolveBody,
         answers=_UNKNOWN | {409: "It was accepted"},
+        answer=ShownMalformedIntent,
     ),
 ]

@@ -1,12 +1,34 @@
 """Messages: the words that a route was sent with, or would be."""
 
-from typing import Any
+from datetime import datetime
+from typing import NotRequired
 
+from typing_extensions import TypedDict
+
+from tocsin.api.words import LocalisedTemplateRef, SmsParts, WayWord
 from tocsin.delivery.message import NotRenderable, Shown, message
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import problems
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
+
+
+class ShownMessage(TypedDict):
+    """The words of a route. `as_sent`: they went out so; else `note` says what these are."""
+
+    channel: WayWord
+    recipient: str
+    subject: str | None
+    html: str | None
+    text: str
+    template: LocalisedTemplateRef | None
+    headers: dict[str, str]
+    rendered_at: datetime
+    sent_at: datetime | None
+    as_sent: bool
+    note: str
+    url: NotRequired[str]
+    sms: NotRequired[SmsParts]
 
 
 def get_message(call: Call) -> Response:
@@ -21,32 +43,33 @@ def get_message(call: Call) -> Response:
     return Response(200, _shown(found))
 
 
-def _shown(one: Shown) -> dict[str, Any]:
+def _shown(one: Shown) -> ShownMessage:
     template = one.template
-    return (
-        {
-            "channel": one.channel,
-            "recipient": one.recipient,
-            "subject": one.subject,
-            "html": one.html,
-            "text": one.text,
-            "template": {"id": template.id, "name": template.name, "version": template.version, "locale": template.locale}
-            if template
-            else None,
-            "headers": one.headers,
-            "rendered_at": one.rendered_at,
-            "sent_at": one.sent_at,
-            "as_sent": one.as_sent,
-            "note": one.note,
-        }
-        | ({"url": one.url} if one.url else {})
-        | ({"sms": one.sms} if one.sms else {})
-    )
+    shown: ShownMessage = {
+        "channel": one.channel,
+        "recipient": one.recipient,
+        "subject": one.subject,
+        "html": one.html,
+        "text": one.text,
+        "template": {"id": template.id, "name": template.name, "version": template.version, "locale": template.locale}
+        if template
+        else None,
+        "headers": one.headers,
+        "rendered_at": one.rendered_at,
+        "sent_at": one.sent_at,
+        "as_sent": one.as_sent,
+        "note": one.note,
+    }
+    if one.url:
+        shown["url"] = one.url
+    if one.sms:
+        shown["sms"] = {"encoding": one.sms["encoding"], "units": one.sms["units"], "parts": one.sms["parts"]}
+    return shown
 
 
 ENDPOINTS = [
     Endpoint(
         "GET /v1/notifications/{id}/routes/{route_id}/message", "read", get_message, "Show the words that a route was sent with",
-        answers={404: "No such route", 409: "It cannot be rendered; the detail says why"},
+        answers={404: "No such route", 409: "It cannot be rendered; the detail says why"}, answer=ShownMessage,
     ),
 ]  # fmt: skip

@@ -2,32 +2,112 @@
 
 import re
 from collections import Counter
-from datetime import UTC, date, timedelta
-from typing import Any
+from datetime import UTC, date, datetime, timedelta
+from typing import Annotated
+from uuid import UUID
 
+from typing_extensions import TypedDict
+
+from tocsin.api.words import MODES, WAYS, Mode, WayWord
 from tocsin.foundation.database import tenant_transaction
-from tocsin.http import problems
+from tocsin.http import filters, problems
+from tocsin.http.answers import one_of
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.store import clock, job_runs, metrics, outbox, routes
 from tocsin.store.metrics import Counted
-from tocsin.upkeep.recent_metrics import STEP, recent
+from tocsin.upkeep.recent_metrics import STEP, Series, recent
 
-_CHANNELS = ("email", "sms", "push", "in_app", "webhook")
-_MODES = ("live", "test")
 MOST_DAYS = {"hour": 31, "day": 400}
 DEFAULT_DAYS = {"hour": 1, "day": 7}
 EARLIEST = date(2000, 1, 1)
 LONGEST_WINDOW = 86_400  # seconds
 FEWEST_MINUTES, DEFAULT_MINUTES, MOST_MINUTES = 5, 60, 180
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_TOTALS = ("total_sent", "total_failed", "total_skipped", "total_pending", "total_delivery_ms")
+_FromTo = TypedDict("_FromTo", {"from": date, "to": date})  # a word of Python's cannot be a field of a class
+_RecentFromTo = TypedDict("_RecentFromTo", {"from": datetime, "to": datetime})
+
+
+class MetricTotals(TypedDict):
+    """How much in all, and how long a delivery took on average."""
+
+    total_sent: int
+    total_failed: int
+    total_skipped: int
+    total_pending: int
+    avg_delivery_ms: int | None
+
+
+class MetricRow(MetricTotals):
+    """How much in one hour, or (without one) in one day."""
+
+    id: UUID
+    date: date
+    hour: int | None
+    channel: WayWord
+    provider: str
+    created_at: datetime
+    updated_at: datetime
+
+
+class Metrics(_FromTo):
+    """How much was sent, failed, was skipped and waits."""
+
+    by: Annotated[str, one_of(*MOST_DAYS)]
+    mode: Mode
+    counted_at: datetime | None
+    totals: MetricTotals
+    data: list[MetricRow]
+
+
+class ProviderMetrics(TypedDict):
+    """How a provider did."""
+
+    channel: str
+    provider: str
+    total: int
+    sent: int
+    failed: int
+    retrying: int
+
+
+class MetricsSummary(TypedDict):
+    """What became of all that was accepted in the last `window` seconds."""
+
+    window: int
+    mode: Mode
+    statuses: dict[str, int]
+    unplanned: int
+    providers: list[ProviderMetrics]
+
+
+class ProviderSeries(TypedDict):
+    """What a provider did, minute by minute."""
+
+    channel: str
+    provider: str
+    published: list[int]
+    failed_attempts: list[int]
+    dead_lettered: list[int]
+
+
+class RecentMetrics(_RecentFromTo):
+    """What happened lately: each series has a number for each of `minutes`. The last minute is not over."""
+
+    mode: Mode
+    step_seconds: int
+    minutes: list[datetime]
+    accepted: list[int]
+    published: list[int]
+    dead_lettered: list[int]
+    skipped: list[int]
+    by: list[ProviderSeries]
 
 
 def get_metrics(call: Call) -> Response:
     query = call.request.query
-    by = _one_of(query.get("by", "day"), "by", tuple(MOST_DAYS))
-    mode = _one_of(query.get("mode", "live"), "mode", _MODES)
-    channel = _one_of(query["channel"], "channel", _CHANNELS) if "channel" in query else None
+    by = filters.choice_of(call.request, "by", tuple(MOST_DAYS)) or "day"
+    mode = filters.choice_of(call.request, "mode", MODES) or "live"
+    channel = filters.choice_of(call.request, "channel", WAYS)
     asked = _day(call.request, "from"), _day(call.request, "to")
     with tenant_transaction(call.conn, call.tenant_id):
         first, last = _days(*asked, by, today=clock.now(call.conn).astimezone(UTC).date())
@@ -42,23 +122,21 @@ def get_metrics(call: Call) -> Response:
             provider=query.get("provider"),
         )
         runs = job_runs.latest(call.conn, ["metrics"])
-    return Response(
-        200,
-        {
-            "from": first.isoformat(),
-            "to": last.isoformat(),
-            "by": by,
-            "mode": mode,
-            "counted_at": runs[0].finished_at if runs else None,
-            "totals": _totals(rows),
-            "data": [_shown(row) for row in rows],
-        },
-    )
+    shown: Metrics = {
+        "from": first,
+        "to": last,
+        "by": by,
+        "mode": mode,
+        "counted_at": runs[0].finished_at if runs else None,
+        "totals": _totals(rows),
+        "data": [_shown(row) for row in rows],
+    }
+    return Response(200, shown)
 
 
 def get_summary(call: Call) -> Response:
     window = timedelta(seconds=_seconds(call.request, "window", LONGEST_WINDOW))
-    mode = _one_of(call.request.query.get("mode", "live"), "mode", _MODES)
+    mode = filters.choice_of(call.request, "mode", MODES) or "live"
     with tenant_transaction(call.conn, call.tenant_id):
         counted = routes.count_since(call.conn, call.tenant_id, window=window, mode=mode)
         unplanned = outbox.count_unplanned(call.conn, call.tenant_id, window=window, mode=mode)
@@ -68,37 +146,46 @@ def get_summary(call: Call) -> Response:
         statuses[status] += count
         if provider:
             providers.setdefault((channel, provider), Counter())[status] += count
-    return Response(
-        200,
-        {
-            "window": int(window.total_seconds()),
-            "mode": mode,
-            "statuses": dict(statuses),
-            "unplanned": unplanned,
-            "providers": [_performance(*key, of_status) for key, of_status in providers.items()],
-        },
-    )
+    shown: MetricsSummary = {
+        "window": int(window.total_seconds()),
+        "mode": mode,
+        "statuses": dict(statuses),
+        "unplanned": unplanned,
+        "providers": [_performance(*key, of_status) for key, of_status in providers.items()],
+    }
+    return Response(200, shown)
 
 
 def get_recent(call: Call) -> Response:
     minutes = _minutes(call.request)
-    mode = _one_of(call.request.query.get("mode", "live"), "mode", _MODES)
+    mode = filters.choice_of(call.request, "mode", MODES) or "live"
     found = recent(call.conn, call.tenant_id, minutes=minutes, mode=mode)
-    return Response(
-        200,
-        {
-            "from": found.minutes[0],
-            "to": found.now,
-            "mode": mode,
-            "step_seconds": int(STEP.total_seconds()),
-            "minutes": found.minutes,
-            **found.totals,
-            "by": [{"channel": channel, "provider": provider} | series for (channel, provider), series in found.by.items()],
-        },
-    )
+    shown: RecentMetrics = {
+        "from": found.minutes[0],
+        "to": found.now,
+        "mode": mode,
+        "step_seconds": int(STEP.total_seconds()),
+        "minutes": found.minutes,
+        "accepted": found.totals["accepted"],
+        "published": found.totals["published"],
+        "dead_lettered": found.totals["dead_lettered"],
+        "skipped": found.totals["skipped"],
+        "by": [_series(*key, series) for key, series in found.by.items()],
+    }
+    return Response(200, shown)
 
 
-def _performance(channel: str, provider: str, statuses: Counter[str]) -> dict[str, Any]:
+def _series(channel: str, provider: str, series: Series) -> ProviderSeries:
+    return {
+        "channel": channel,
+        "provider": provider,
+        "published": series["published"],
+        "failed_attempts": series["failed_attempts"],
+        "dead_lettered": series["dead_lettered"],
+    }
+
+
+def _performance(channel: str, provider: str, statuses: Counter[str]) -> ProviderMetrics:
     return {
         "channel": channel,
         "provider": provider,
@@ -109,10 +196,10 @@ def _performance(channel: str, provider: str, statuses: Counter[str]) -> dict[st
     }
 
 
-def _shown(row: Counted) -> dict[str, Any]:
+def _shown(row: Counted) -> MetricRow:
     return {
         "id": row.id,
-        "date": row.date.isoformat(),
+        "date": row.date,
         "hour": row.hour,
         "channel": row.channel,
         "provider": row.provider,
@@ -126,10 +213,15 @@ def _shown(row: Counted) -> dict[str, Any]:
     }
 
 
-def _totals(rows: list[Counted]) -> dict[str, Any]:
-    sums = {name: sum(getattr(row, name) for row in rows) for name in _TOTALS}
-    took = sums.pop("total_delivery_ms")
-    return sums | {"avg_delivery_ms": took // sums["total_sent"] if sums["total_sent"] else None}
+def _totals(rows: list[Counted]) -> MetricTotals:
+    sent, took = sum(row.total_sent for row in rows), sum(row.total_delivery_ms for row in rows)
+    return {
+        "total_sent": sent,
+        "total_failed": sum(row.total_failed for row in rows),
+        "total_skipped": sum(row.total_skipped for row in rows),
+        "total_pending": sum(row.total_pending for row in rows),
+        "avg_delivery_ms": took // sent if sent else None,
+    }
 
 
 def _days(first: date | None, last: date | None, by: str, *, today: date) -> tuple[date, date]:
@@ -170,13 +262,7 @@ def _minutes(request: Request) -> int:
     return int(text)
 
 
-def _one_of(value: str, name: str, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise problems.invalid_parameter(name, f"must be one of {', '.join(known)}")
-    return value
-
-
-_MODE: dict[str, Any] = {"name": "mode", "in": "query", "schema": {"type": "string", "enum": list(_MODES), "default": "live"}}
+_MODE = filters.choice("mode", MODES, default="live")
 ENDPOINTS = [
     Endpoint(
         "GET /v1/metrics",
@@ -186,11 +272,12 @@ ENDPOINTS = [
         parameters=[
             {"name": "from", "in": "query", "schema": {"type": "string", "format": "date"}, "description": "first day (UTC)"},
             {"name": "to", "in": "query", "schema": {"type": "string", "format": "date"}, "description": "last day, included"},
-            {"name": "by", "in": "query", "schema": {"type": "string", "enum": list(MOST_DAYS), "default": "day"}},
-            {"name": "channel", "in": "query", "schema": {"type": "string", "enum": list(_CHANNELS)}},
+            filters.choice("by", tuple(MOST_DAYS), default="day"),
+            filters.choice("channel", WAYS),
             {"name": "provider", "in": "query", "schema": {"type": "string"}},
             _MODE,
         ],
+        answer=Metrics,
     ),
     Endpoint(
         "GET /v1/metrics/summary",
@@ -206,6 +293,7 @@ ENDPOINTS = [
             },
             _MODE,
         ],
+        answer=MetricsSummary,
     ),
     Endpoint(
         "GET /v1/metrics/recent",
@@ -226,5 +314,6 @@ ENDPOINTS = [
             },
             _MODE,
         ],
+        answer=RecentMetrics,
     ),
 ]

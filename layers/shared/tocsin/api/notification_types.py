@@ -1,20 +1,22 @@
 """Notification types: what an intent or event of a type does, unless it says so itself."""
 
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
+from typing_extensions import TypedDict
 
 from tocsin.api.templates import name_of
+from tocsin.api.words import ChannelWord, Priority
 from tocsin.audience import define_type
 from tocsin.audience.define_type import Meaning
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
-from tocsin.http import problems
+from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.intake.intents import ChannelName
 from tocsin.store import notification_types
-from tocsin.store.notification_types import NotificationType
 
 
 def _distinct(channels: list[str]) -> list[str]:
@@ -36,6 +38,28 @@ class TypeBody(Closed):
     transactional: StrictBool = True
     expires_after_seconds: Annotated[StrictInt, Field(ge=60, le=31_536_000)] | None = None
     over_sending: OverSending | None = None
+
+
+class OverSendingGuard(TypedDict):
+    """At most `limit` messages of the type to one address in any `window_seconds`."""
+
+    limit: int
+    window_seconds: int
+
+
+class ShownNotificationType(TypedDict):
+    """What an intent or event of a type does, unless it says so itself."""
+
+    name: str
+    channels: list[ChannelWord] | None
+    template: str | None
+    priority: Priority
+    ambiguous_policy: Annotated[str, one_of("retry", "hold")] | None
+    transactional: bool
+    expires_after_seconds: int | None
+    created_at: datetime
+    updated_at: datetime
+    over_sending: OverSendingGuard | None
 
 
 def put_type(call: Call) -> Response:
@@ -60,7 +84,7 @@ def get_type(call: Call) -> Response:
 def list_types(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         found = notification_types.find_all(call.conn, call.tenant_id)
-    return Response(200, {"data": [_shown(kind) for kind in found], "next_cursor": None})
+    return paging.whole([_shown(kind) for kind in found])
 
 
 def delete_type(call: Call) -> Response:
@@ -69,22 +93,40 @@ def delete_type(call: Call) -> Response:
     return Response(204)
 
 
-def _shown(kind: NotificationType) -> dict[str, Any]:
-    shown = asdict(kind)
-    limit, window = shown.pop("over_sending_limit"), shown.pop("over_sending_window_seconds")
-    return shown | {"over_sending": None if limit is None else {"limit": limit, "window_seconds": window}}
+def _shown(kind: notification_types.NotificationType) -> ShownNotificationType:
+    limit, window = kind.over_sending_limit, kind.over_sending_window_seconds
+    return {
+        "name": kind.name,
+        "channels": kind.channels,
+        "template": kind.template,
+        "priority": kind.priority,
+        "ambiguous_policy": kind.ambiguous_policy,
+        "transactional": kind.transactional,
+        "expires_after_seconds": kind.expires_after_seconds,
+        "created_at": kind.created_at,
+        "updated_at": kind.updated_at,
+        "over_sending": None if limit is None or window is None else {"limit": limit, "window_seconds": window},
+    }
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/notification-types", "manage", list_types, "List notification types"),
+    Endpoint("GET /v1/notification-types", "manage", list_types, "List notification types", answer=PageOf[ShownNotificationType]),
     Endpoint(
         "PUT /v1/notification-types/{name}",
         "manage",
         put_type,
         "Say what a type means",
         body=TypeBody,
+        answer=ShownNotificationType,
     ),
-    Endpoint("GET /v1/notification-types/{name}", "manage", get_type, "Show a type", answers={404: "No such type"}),
+    Endpoint(
+        "GET /v1/notification-types/{name}",
+        "manage",
+        get_type,
+        "Show a type",
+        answers={404: "No such type"},
+        answer=ShownNotificationType,
+    ),
     Endpoint(
         "DELETE /v1/notification-types/{name}",
         "manage",

@@ -1,19 +1,108 @@
 """Notifications: what became of a notification, or of an event."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, NotRequired
+from uuid import UUID
 
-from tocsin.delivery import timeline as timelines
+from typing_extensions import TypedDict
+
+from tocsin.api import routes, timelines
+from tocsin.api.routes import STATUSES, NotificationRoute
+from tocsin.api.timelines import ShownTimelineEntry
+from tocsin.api.words import (
+    AUDIENCES,
+    NOTIFICATION_STATUSES,
+    WAYS,
+    EventOutcome,
+    Mode,
+    NotificationStatus,
+    Priority,
+    Resolution,
+    ThreadRef,
+)
+from tocsin.delivery import timeline
 from tocsin.delivery.history import history, standing
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import dead_letters, domain_events, records
 
-STATES = ("accepted", "in_progress", "finished", "dead_letter")  # a notification's own, as `state_of` tells
-STATUSES = ("pending", "failed", "published", "dead_letter", "skipped", "cancelled")  # a route's
-EITHER = tuple(dict.fromkeys((*STATES, *STATUSES)))
-CHANNELS = ("email", "sms", "push", "in_app", "webhook")
+STATES = NOTIFICATION_STATUSES  # its own, as `state_of` tells
+EITHER = tuple(dict.fromkeys((*STATES, *STATUSES)))  # or that of one of its routes
+CHANNELS = WAYS
+
+
+class NotificationAudience(TypedDict):
+    """Whom a notification is for."""
+
+    kind: Annotated[str, one_of(*AUDIENCES)]
+    user_ids: NotRequired[list[str]]
+    scope: NotRequired[str]
+
+
+class Notification(TypedDict):
+    """A notification, and how far it has come. The last three are told of one alone."""
+
+    notification_id: UUID
+    type: str
+    status: NotificationStatus
+    route_counts: dict[str, int]
+    producer: str
+    mode: Mode
+    audience: NotificationAudience
+    template: str | None
+    priority: Priority
+    thread: ThreadRef | None
+    occurred_at: datetime
+    accepted_at: datetime
+    send_at: datetime | None
+    expires_at: datetime | None
+    cancelled_at: datetime | None
+    updated_at: datetime
+    idempotency_key: NotRequired[str]
+    request_id: NotRequired[str]
+    trace_id: NotRequired[str]
+
+
+class GivenUp(TypedDict):
+    """Why a notification, or the rest of its audience, was given up."""
+
+    id: UUID
+    classification: str
+    message: str
+    recovery_hint: str
+    resolution: Resolution | None
+    created_at: datetime
+
+
+class NotificationDetail(Notification):
+    """A notification with all its routes, and why it went as it did."""
+
+    dead_letter: GivenUp | None
+    payload: dict[str, Any]
+    routes: list[NotificationRoute]
+    timeline: list[ShownTimelineEntry]
+
+
+class DomainEvent(TypedDict):
+    """Something that happened in a producer's domain, and what came of it."""
+
+    notification_id: UUID
+    source: str
+    event_id: str
+    type: str
+    scope: str | None
+    actor: str | None
+    data: Any
+    mode: Mode
+    occurred_at: datetime
+    recorded_at: datetime
+    outcome: EventOutcome
+    recipient_count: int
+    thread: ThreadRef | None
+    dead_letter: GivenUp | None
 
 
 def list_notifications(call: Call) -> Response:
@@ -39,18 +128,15 @@ def get_notification(call: Call) -> Response:
     found = history(call.conn, call.tenant_id, notification_id) if notification_id else None
     if found is None:
         raise problems.not_found("notification")
-    return Response(
-        200,
-        _shown_record(found.record, found.counts, is_dead=found.dead is not None)
-        | {
-            "dead_letter": shown_letter(found.dead),
-            "payload": found.record["payload_json"],
-            "routes": [shown_route(route, found.attempts) for route in found.routes],
-            "timeline": timelines.shown(
-                timelines.timeline(found.record, found.routes, found.attempts, found.events, found.letters)
-            ),
-        },
-    )
+    told = timeline.timeline(found.record, found.routes, found.attempts, found.events, found.letters)
+    shown: NotificationDetail = {
+        **_shown_record(found.record, found.counts, is_dead=found.dead is not None),
+        "dead_letter": shown_letter(found.dead),
+        "payload": found.record["payload_json"],
+        "routes": [routes.shown(route, found.attempts) for route in found.routes],
+        "timeline": [timelines.shown(entry) for entry in told],
+    }
+    return Response(200, shown)
 
 
 def get_event(call: Call) -> Response:
@@ -62,15 +148,36 @@ def get_event(call: Call) -> Response:
         letters = dead_letters.list_of(call.conn, call.tenant_id, notification_id, limit=100)
     if event is None:
         raise problems.not_found("event")
-    thread = {"kind": event["thread_kind"], "id": event["thread_id"]} if event["thread_kind"] else None
-    shown = {name: value for name, value in event.items() if not name.startswith("thread_")}
-    return Response(200, shown | {"thread": thread, "dead_letter": shown_letter(standing(letters))})
+    shown: DomainEvent = {
+        "notification_id": event["notification_id"],
+        "source": event["source"],
+        "event_id": event["event_id"],
+        "type": event["type"],
+        "scope": event["scope"],
+        "actor": event["actor"],
+        "data": event["data"],
+        "mode": event["mode"],
+        "occurred_at": event["occurred_at"],
+        "recorded_at": event["recorded_at"],
+        "outcome": event["outcome"],
+        "recipient_count": event["recipient_count"],
+        "thread": {"kind": event["thread_kind"], "id": event["thread_id"]} if event["thread_kind"] else None,
+        "dead_letter": shown_letter(standing(letters)),
+    }
+    return Response(200, shown)
 
 
-def shown_letter(letter: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Why a notification, or the rest of its audience, was given up."""
-    names = ("id", "failure_classification", "failure_message", "recovery_hint", "resolution", "created_at")
-    return {name.removeprefix("failure_"): letter[name] for name in names} if letter else None
+def shown_letter(letter: dict[str, Any] | None) -> GivenUp | None:
+    if letter is None:
+        return None
+    return {
+        "id": letter["id"],
+        "classification": letter["failure_classification"],
+        "message": letter["failure_message"],
+        "recovery_hint": letter["recovery_hint"],
+        "resolution": letter["resolution"],
+        "created_at": letter["created_at"],
+    }
 
 
 def state_of(counts: dict[str, int], *, is_dead: bool = False, is_accepted: bool = False) -> str:
@@ -82,17 +189,15 @@ def state_of(counts: dict[str, int], *, is_dead: bool = False, is_accepted: bool
     return "in_progress" if counts.get("pending") or counts.get("failed") else "finished"
 
 
-def _shown_record(record: dict[str, Any], counts: dict[str, int], *, is_dead: bool) -> dict[str, Any]:
-    return {
+def _shown_record(record: dict[str, Any], counts: dict[str, int], *, is_dead: bool) -> Notification:
+    shown: Notification = {
         "notification_id": record["notification_id"],
         "type": record["notification_type"],
         "status": state_of(counts, is_dead=is_dead, is_accepted=record["is_accepted"]),
         "route_counts": counts,
         "producer": record["producer"],
         "mode": record["mode"],
-        "audience": {"kind": record["audience_kind"]}
-        | ({"user_ids": record["recipient_user_ids"]} if record.get("recipient_user_ids") else {})
-        | ({"scope": record["scope"]} if record["scope"] else {}),
+        "audience": {"kind": record["audience_kind"]},
         "template": record["template"],
         "priority": record["priority"],
         "thread": {"kind": record["thread_kind"], "id": record["thread_id"]} if record["thread_kind"] else None,
@@ -102,74 +207,41 @@ def _shown_record(record: dict[str, Any], counts: dict[str, int], *, is_dead: bo
         "expires_at": record["expires_at"],
         "cancelled_at": record["cancelled_at"],
         "updated_at": record["updated_at"],
-    } | {name: record[name] for name in ("idempotency_key", "request_id", "trace_id") if name in record}
-
-
-def _shown_summary(record: dict[str, Any]) -> dict[str, Any]:
-    return _shown_record(record, record["routes"] or {}, is_dead=record["is_dead"])
-
-
-def shown_route(route: dict[str, Any], its_attempts: list[dict[str, Any]]) -> dict[str, Any]:
-    shown = {
-        name: route[name]
-        for name in (
-            "route_id", "channel", "status", "reason", "audience_reason", "attempt_count", "max_attempts", "generation",
-            "provider", "provider_message_id", "provider_response", "feedback", "feedback_at", "duplicate_suspected",
-            "may_have_arrived",
-            "next_attempt_at", "created_at", "updated_at", "published_at", "dead_lettered_at", "skipped_at", "cancelled_at",
-        )
-    }  # fmt: skip
-    return shown | {
-        "recipient": route["recipient_ref"],
-        "template": {"id": route["template_id"], "name": route["template_name"], "version": route["template_version"]}
-        if route["template_id"]
-        else None,
-        "answer_unknown": bool(route["attempt_open"]),
-        "last_error": {
-            "classification": route["last_error_classification"],
-            "message": route["last_error_message"],
-            "at": route["last_error_at"],
-        }
-        if route["last_error_at"]
-        else None,
-        "dead_letter": {
-            "id": route["dead_letter_id"],
-            "recovery_hint": route["recovery_hint"],
-            "resolution": route["resolution"],
-        }
-        if route["dead_letter_id"]
-        else None,
-        "attempts": [
-            {name: value for name, value in attempt.items() if name != "route_id"}
-            for attempt in its_attempts
-            if attempt["route_id"] == route["route_id"]
-        ],
     }
+    if record.get("recipient_user_ids"):
+        shown["audience"]["user_ids"] = record["recipient_user_ids"]
+    if record["scope"]:
+        shown["audience"]["scope"] = record["scope"]
+    if "idempotency_key" in record:
+        shown["idempotency_key"], shown["request_id"] = record["idempotency_key"], record["request_id"]
+        shown["trace_id"] = record["trace_id"]
+    return shown
+
+
+def _shown_summary(record: dict[str, Any]) -> Notification:
+    return _shown_record(record, record["routes"] or {}, is_dead=record["is_dead"])
 
 
 _FILTERS: list[dict[str, Any]] = [
     *filters.text("type", "producer", "user_id"),
-    {
-        "name": "status",
-        "in": "query",
-        "schema": {"enum": list(EITHER)},
-        "description": "Its own, as shown (accepted, in_progress, finished, dead_letter), or that of one of its routes",
-    },
-    {"name": "channel", "in": "query", "schema": {"enum": list(CHANNELS)}, "description": "Of one of its routes"},
+    filters.choice(
+        "status", EITHER, "Its own, as shown (accepted, in_progress, finished, dead_letter), or that of one of its routes"
+    ),
+    filters.choice("channel", CHANNELS, "Of one of its routes"),
     *filters.SINCE_UNTIL,
 ]
 
 ENDPOINTS = [
     Endpoint(
         "GET /v1/notifications", "read", list_notifications, "List notifications, newest first",
-        parameters=[*_FILTERS, *paging.PARAMETERS],
+        parameters=[*_FILTERS, *paging.PARAMETERS], answer=PageOf[Notification],
     ),
     Endpoint(
         "GET /v1/notifications/{id}", "read", get_notification, "Show a notification and why it went as it did",
-        answers={404: "No such notification"},
+        answers={404: "No such notification"}, answer=NotificationDetail,
     ),
     Endpoint(
         "GET /v1/events/{id}", "read", get_event, "Show an event and what came of it (by its notification_id)",
-        answers={404: "No such event"},
+        answers={404: "No such event"}, answer=DomainEvent,
     ),
 ]  # fmt: skip

@@ -1,19 +1,21 @@
 """Preferences: what a person wants to hear, by channel and by type."""
 
 import re
-from datetime import time
+from datetime import datetime, time
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, WithJsonSchema, model_validator
+from typing_extensions import TypedDict
 
 from tocsin.api.inbox import personal
+from tocsin.api.words import ChannelWord
 from tocsin.foundation.fields import Closed
 from tocsin.http import problems
 from tocsin.http.door import Response, Visit
 from tocsin.people import preferences
 from tocsin.people.preferences import CHANNELS, Inapplicable, PreferenceChange, check_window
 from tocsin.people.time_zones import known_zone
-from tocsin.store.preferences import Preference
+from tocsin.store import preferences as rows
 
 _WALL_TIME = re.compile(r"\d\d:\d\d", re.ASCII)
 
@@ -29,7 +31,9 @@ def _wall_time(value: object) -> time | None:
         raise ValueError("must be a time of day, such as 22:00") from None
 
 
-WallTime = Annotated[time | None, BeforeValidator(_wall_time)]
+_AS_TEXT = WithJsonSchema({"type": "string", "pattern": r"^\d\d:\d\d$"})
+WallTime = Annotated[Annotated[time, _AS_TEXT] | None, BeforeValidator(_wall_time)]
+WallTimeText = Annotated[str, _AS_TEXT]
 
 
 class PreferenceBody(Closed):
@@ -47,9 +51,31 @@ class PreferenceBody(Closed):
         return self
 
 
+class ShownPreference(TypedDict):
+    """What a person wants to hear on a channel, or (with a type) of one type. Without times it is the default, or stands so since
+    ever."""
+
+    channel: ChannelWord
+    notification_type: str | None
+    enabled: bool | None
+    frequency_cap: int | None
+    quiet_hours_start: WallTimeText | None
+    quiet_hours_end: WallTimeText | None
+    timezone: str
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+class Preferences(TypedDict):
+    """All that a person wants, or not."""
+
+    data: list[ShownPreference]
+
+
 def list_preferences(visit: Visit) -> Response:
     found = preferences.all_rules(visit.conn, visit.tenant_id, visit.user_id)
-    return Response(200, {"data": [_shown_preference(one) for one in found]})
+    shown: Preferences = {"data": [_shown_preference(one) for one in found]}
+    return Response(200, shown)
 
 
 def get_preference(visit: Visit) -> Response:
@@ -84,7 +110,7 @@ def _rule(visit: Visit) -> tuple[str, str]:
     return channel, notification_type
 
 
-def _shown_preference(one: Preference) -> dict[str, Any]:
+def _shown_preference(one: rows.Preference) -> ShownPreference:
     return {
         "channel": one.channel,
         "notification_type": one.notification_type or None,
@@ -107,14 +133,14 @@ _TYPE: dict[str, Any] = {
 
 
 ENDPOINTS = [
-    personal("GET /v1/inbox/preferences", list_preferences, "Show all preferences"),
+    personal("GET /v1/inbox/preferences", list_preferences, "Show all preferences", answer=Preferences),
     personal(
         "GET /v1/inbox/preferences/{channel}", get_preference, "Show the preference for a channel",
-        parameters=[_TYPE], answers={404: "No such channel"},
+        parameters=[_TYPE], answers={404: "No such channel"}, answer=ShownPreference,
     ),
     personal(
         "PUT /v1/inbox/preferences/{channel}", put_preference, "Set the preference for a channel", body=PreferenceBody,
-        parameters=[_TYPE], answers={404: "No such channel"},
+        parameters=[_TYPE], answers={404: "No such channel"}, answer=ShownPreference,
     ),
     personal(
         "DELETE /v1/inbox/preferences/{channel}", delete_preference, "Back to the default", success=204,

@@ -1,10 +1,12 @@
 """Providers: a tenant's own ways out. Secrets go in and never come back."""
 
-from dataclasses import asdict
+from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
+from typing_extensions import TypedDict
 
 from tocsin.access import providers
 from tocsin.access.providers import NewProvider, Tuning, Unfit
@@ -12,7 +14,8 @@ from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import problems
+from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.store import provider_configs
 from tocsin.store.provider_configs import ProviderConfig
@@ -48,10 +51,27 @@ class ProviderChange(Closed):
     priority: Annotated[StrictInt, Field(ge=-1_000, le=1_000)] | None = None
 
 
+class Provider(TypedDict):
+    """A tenant's own way out, without its secrets."""
+
+    id: UUID
+    provider_name: Annotated[str, one_of(*providers.CHANNELS)]
+    channel: Annotated[str, one_of("email", "sms", "push")]
+    config_json: dict[str, Any]
+    is_active: bool
+    rate_limit: int | None
+    timeout_seconds: int
+    priority: int
+    created_at: datetime
+    updated_at: datetime
+    has_api_key: bool
+    has_api_secret: bool
+
+
 def list_providers(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         rows = provider_configs.find_all(call.conn, [call.tenant_id])
-    return Response(200, {"data": [_shown(row) for row in rows], "next_cursor": None})
+    return paging.whole([_shown(row) for row in rows])
 
 
 def post_provider(call: Call) -> Response:
@@ -83,15 +103,25 @@ def delete_provider(call: Call) -> Response:
     return Response(204)
 
 
-def _shown(row: ProviderConfig) -> dict[str, Any]:
-    shown = asdict(row)
-    for name in ("tenant_id", "api_key", "api_secret"):
-        del shown[name]
-    return shown | {"has_api_key": row.api_key is not None, "has_api_secret": row.api_secret is not None}
+def _shown(row: ProviderConfig) -> Provider:
+    return {
+        "id": row.id,
+        "provider_name": row.provider_name,
+        "channel": row.channel,
+        "config_json": row.config_json,
+        "is_active": row.is_active,
+        "rate_limit": row.rate_limit,
+        "timeout_seconds": row.timeout_seconds,
+        "priority": row.priority,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "has_api_key": row.api_key is not None,
+        "has_api_secret": row.api_secret is not None,
+    }
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/providers", "admin", list_providers, "List the tenant's own providers"),
+    Endpoint("GET /v1/providers", "admin", list_providers, "List the tenant's own providers", answer=PageOf[Provider]),
     Endpoint(
         "POST /v1/providers",
         "admin",
@@ -99,6 +129,7 @@ ENDPOINTS = [
         "Add a provider; its secrets are never shown again",
         success=201,
         body=ProviderBody,
+        answer=Provider,
     ),
     Endpoint(
         "PATCH /v1/providers/{id}",
@@ -106,6 +137,7 @@ ENDPOINTS = [
         patch_provider,
         "Change priority, rate, timeout or whether it is active",
         body=ProviderChange,
+        answer=Provider,
         answers={404: "No such provider"},
     ),
     Endpoint(

@@ -1,16 +1,34 @@
 """Stuck notifications: what has waited for long, and for what."""
 
-from dataclasses import asdict
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from tocsin.foundation.database import tenant_transaction
 from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Request, Response
 from tocsin.store import outbox
 
 DEFAULT_AGE = 3_600  # seconds
 HIGHEST_AGE = 31_622_400  # a year
+
+
+class StuckNotification(TypedDict):
+    """Work that has not ended for long, and why as far as is known. A plan has no route yet."""
+
+    kind: str
+    notification_id: UUID
+    route_id: str | None
+    channel: str | None
+    recipient: str | None
+    status: str
+    reason: str
+    attempt_count: int
+    waits_for: str | None
+    waiting_since: datetime
+    next_attempt_at: datetime
 
 
 def list_stuck_notifications(call: Call) -> Response:
@@ -21,8 +39,20 @@ def list_stuck_notifications(call: Call) -> Response:
     return paging.page(rows, limit, shown=_shown, place=lambda row: (row.waiting_since, row.id))
 
 
-def _shown(row: outbox.Stuck) -> dict[str, Any]:
-    return {name: value for name, value in asdict(row).items() if name != "id"}
+def _shown(row: outbox.Stuck) -> StuckNotification:
+    return {
+        "kind": row.kind,
+        "notification_id": row.notification_id,
+        "route_id": row.route_id,
+        "channel": row.channel,
+        "recipient": row.recipient,
+        "status": row.status,
+        "reason": row.reason,
+        "attempt_count": row.attempt_count,
+        "waits_for": row.waits_for,
+        "waiting_since": row.waiting_since,
+        "next_attempt_at": row.next_attempt_at,
+    }
 
 
 def _older_than(request: Request) -> timedelta:
@@ -47,5 +77,6 @@ ENDPOINTS = [
             },
             *paging.PARAMETERS,
         ],
+        answer=PageOf[StuckNotification],
     ),
 ]

@@ -1,16 +1,19 @@
 """Suppressions: whom not to write to."""
 
-from dataclasses import asdict
+from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from tocsin.feedback import suppress
 from tocsin.feedback.suppress import NotAnAddress, NotLifted
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, Name
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import paging, problems
+from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import suppressions
@@ -24,14 +27,25 @@ class SuppressionBody(Closed):
     notification_type: Name | None = None
 
 
+class ShownSuppression(TypedDict):
+    """An address that is not written to, for all types or for one. Of an erased one only its hash is left."""
+
+    id: UUID
+    channel: Annotated[str, one_of(*_CHANNELS)]
+    address: str | None
+    notification_type: str
+    reason: Annotated[str, one_of("hard_bounce", "soft_bounces", "complaint", "unsubscribe", "opted_out", "manual")]
+    source_notification_id: UUID | None
+    expires_at: datetime | None
+    created_at: datetime
+
+
 def list_suppressions(call: Call) -> Response:
-    channel, address = call.request.query.get("channel"), call.request.query.get("address")
-    if channel is not None and channel not in _CHANNELS:
-        raise problems.invalid_parameter("channel", f"must be one of {', '.join(_CHANNELS)}")
+    channel, address = filters.choice_of(call.request, "channel", _CHANNELS), call.request.query.get("address")
     limit, after = paging.limit_of(call.request), paging.cursor_of(call.request)
     with tenant_transaction(call.conn, call.tenant_id):
         rows = suppressions.list_page(call.conn, call.tenant_id, channel=channel, address=address, limit=limit + 1, after=after)
-    return paging.page(rows, limit, shown=asdict, place=lambda row: (row.created_at, row.id))
+    return paging.page(rows, limit, shown=_shown, place=lambda row: (row.created_at, row.id))
 
 
 def post_suppression(call: Call) -> Response:
@@ -40,7 +54,7 @@ def post_suppression(call: Call) -> Response:
         row = suppress.suppress(call.conn, call.actor, body.channel, body.address, body.notification_type)
     except NotAnAddress as error:
         raise problems.invalid_field("/address", str(error)) from None
-    return Response(201, asdict(row))
+    return Response(201, _shown(row))
 
 
 def delete_suppression(call: Call) -> Response:
@@ -59,8 +73,21 @@ def delete_suppression(call: Call) -> Response:
     return Response(204)
 
 
+def _shown(row: suppressions.Suppression) -> ShownSuppression:
+    return {
+        "id": row.id,
+        "channel": row.channel,
+        "address": row.address,
+        "notification_type": row.notification_type,
+        "reason": row.reason,
+        "source_notification_id": row.source_notification_id,
+        "expires_at": row.expires_at,
+        "created_at": row.created_at,
+    }
+
+
 _FILTERS: list[dict[str, Any]] = [
-    {"name": "channel", "in": "query", "schema": {"enum": list(_CHANNELS)}},
+    filters.choice("channel", _CHANNELS),
     {"name": "address", "in": "query", "schema": {"type": "string"}},
 ]
 
@@ -75,6 +102,7 @@ ENDPOINTS = [
         list_suppressions,
         "List suppressed addresses",
         parameters=[*_FILTERS, *paging.PARAMETERS],
+        answer=PageOf[ShownSuppression],
     ),
     Endpoint(
         "POST /v1/suppressions",
@@ -83,6 +111,7 @@ ENDPOINTS = [
         "Suppress an address",
         success=201,
         body=SuppressionBody,
+        answer=ShownSuppression,
     ),
     Endpoint(
         "DELETE /v1/suppressions/{id}",

@@ -1,16 +1,20 @@
 """System events: what whoever operates the service should know of, and what was done about it."""
 
-from dataclasses import asdict
+from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from tocsin.foundation.database import NotYours
 from tocsin.foundation.fields import Closed, ExternalId, Matching, Reason
 from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
-from tocsin.store.admin_system_events import MAX_DETAILS, SEVERITIES, SystemEvent, SystemEventFilters
+from tocsin.store import admin_system_events
+from tocsin.store.admin_system_events import MAX_DETAILS, SEVERITIES, SystemEventFilters
 from tocsin.upkeep import system_events
 from tocsin.upkeep.system_events import MOST_OPEN, NewEvent, StillOpen, TooManyDetails, TooManyOpen, UnknownPerson
 
@@ -28,6 +32,25 @@ class SystemEventBody(Closed):
 
 class ResolveBody(Closed):
     reason: Reason
+
+
+class ShownSystemEvent(TypedDict):
+    """What whoever operates the service should know of. `is_shared`: it is the installation's."""
+
+    id: str
+    event_type: str
+    severity: Annotated[str, one_of(*SEVERITIES)]
+    subject: str
+    description: str
+    details: dict[str, Any] | None
+    user_id: str | None
+    is_shared: bool
+    created_by: UUID | None
+    created_at: datetime
+    is_resolved: bool
+    resolved_at: datetime | None
+    resolved_by: UUID | None
+    resolution_reason: str
 
 
 def list_system_events(call: Call) -> Response:
@@ -103,9 +126,23 @@ def _event_id(call: Call) -> int:
         raise problems.not_found("system event") from None
 
 
-def _shown(event: SystemEvent) -> dict[str, Any]:
-    """Its id as text, as all ids are."""
-    return asdict(event) | {"id": str(event.id)}
+def _shown(event: admin_system_events.SystemEvent) -> ShownSystemEvent:
+    return {
+        "id": str(event.id),  # text, as all ids are
+        "event_type": event.event_type,
+        "severity": event.severity,
+        "subject": event.subject,
+        "description": event.description,
+        "details": event.details,
+        "user_id": event.user_id,
+        "is_shared": event.is_shared,
+        "created_by": event.created_by,
+        "created_at": event.created_at,
+        "is_resolved": event.is_resolved,
+        "resolved_at": event.resolved_at,
+        "resolved_by": event.resolved_by,
+        "resolution_reason": event.resolution_reason,
+    }
 
 
 _FILTERS: list[dict[str, Any]] = [
@@ -123,8 +160,16 @@ ENDPOINTS = [
         list_system_events,
         "List system events, the tenant's own and the installation's, newest first",
         parameters=[*_FILTERS, *paging.PARAMETERS],
+        answer=PageOf[ShownSystemEvent],
     ),
-    Endpoint("GET /v1/system-events/{id}", "operate", get_system_event, "Show a system event", answers=_UNKNOWN),
+    Endpoint(
+        "GET /v1/system-events/{id}",
+        "operate",
+        get_system_event,
+        "Show a system event",
+        answers=_UNKNOWN,
+        answer=ShownSystemEvent,
+    ),
     Endpoint(
         "POST /v1/system-events",
         "operate",
@@ -132,6 +177,7 @@ ENDPOINTS = [
         "Make a system event, which is open until it is resolved",
         success=201,
         body=SystemEventBody,
+        answer=ShownSystemEvent,
         answers={409: "One of this type and subject is open, or too many are"},
     ),
     Endpoint(
@@ -140,6 +186,7 @@ ENDPOINTS = [
         resolve_system_event,
         "Resolve a system event, with a reason",
         body=ResolveBody,
+        answer=ShownSystemEvent,
         answers=_UNKNOWN | {403: "The key lacks the scope, or the event is the installation's"},
     ),
 ]

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, NotRequired
 from uuid import UUID
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
+from tocsin.api.words import ChannelWord, LocalisedTemplateRef, SmsParts
 from tocsin.content import plain, publish
 from tocsin.content.preview import LacksVariables, Preview, UnknownNotification, preview
 from tocsin.content.preview import preview_draft as preview_of_draft
@@ -15,6 +17,7 @@ from tocsin.content.publish import Draft, TooManyLocales, UnusableTemplate
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import LANGUAGE, Closed, Matching, Name, RowId
 from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.intake.intents import ChannelName
@@ -54,6 +57,35 @@ class PreviewBody(FilledBody):
     channel: ChannelName
     locale: Locale = "default"
     version: Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)] | None = None
+
+
+class ShownTemplate(TypedDict):
+    """A version of a template."""
+
+    id: UUID
+    name: str
+    channel: ChannelWord
+    locale: str
+    version: int
+    subject: str | None
+    body: str
+    text: str | None
+    variables: list[str]
+    is_active: bool
+    created_by: UUID | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class TemplatePreview(TypedDict):
+    """What a template would say. `payload` is there where it came from a notification, and for drafts."""
+
+    subject: str | None
+    html: str | None
+    text: str
+    template: LocalisedTemplateRef | None
+    sms: NotRequired[SmsParts]
+    payload: NotRequired[dict[str, Any]]
 
 
 def post_template(call: Call) -> Response:
@@ -102,8 +134,7 @@ def preview_template(call: Call) -> Response:
         raise problems.not_found(
             "version of this template for this channel" if body.version else "active template for this channel"
         )
-    recorded = {"payload": previewed.payload} if body.notification_id else {}
-    return Response(200, _preview_shown(previewed, body.channel) | recorded)
+    return Response(200, _preview_shown(previewed, body.channel, with_payload=body.notification_id is not None))
 
 
 def preview_draft(call: Call) -> Response:
@@ -112,7 +143,7 @@ def preview_draft(call: Call) -> Response:
     draft = Draft(name="", **body.model_dump(include=set(WordsBody.model_fields)))
     with _faults_told():
         previewed = preview_of_draft(call.conn, call.tenant_id, draft, payload=payload)
-    return Response(200, _preview_shown(previewed, body.channel) | {"payload": previewed.payload})
+    return Response(200, _preview_shown(previewed, body.channel, with_payload=True))
 
 
 def _payload_of(call: Call, body: FilledBody) -> dict[str, Any] | UUID:
@@ -148,10 +179,19 @@ def _unusable(error: UnusableTemplate) -> Problem:
     return problems.invalid_fields(faults, "The template cannot be used.")
 
 
-def _preview_shown(previewed: Preview, channel: str) -> dict[str, Any]:
+def _preview_shown(previewed: Preview, channel: str, *, with_payload: bool) -> TemplatePreview:
     content = previewed.content
-    shown = {"subject": content.title or None, "html": content.html or None, "text": content.text}
-    return shown | _identity(previewed.template) | _parts(channel, content.text)
+    shown: TemplatePreview = {
+        "subject": content.title or None,
+        "html": content.html or None,
+        "text": content.text,
+        "template": _identity(previewed.template),
+    }
+    if channel == "sms":
+        shown["sms"] = _parts(content.text)
+    if with_payload:
+        shown["payload"] = previewed.payload
+    return shown
 
 
 def _page(call: Call, name: str | None) -> Response:
@@ -168,27 +208,45 @@ def name_of(call: Call) -> str:
     return name
 
 
-def _identity(row: TemplateRow | None) -> dict[str, Any]:
-    return {"template": row and {"id": row.id, "name": row.name, "version": row.version, "locale": row.locale}}
+def _identity(row: TemplateRow | None) -> LocalisedTemplateRef | None:
+    return {"id": row.id, "name": row.name, "version": row.version, "locale": row.locale} if row else None
 
 
-def _parts(channel: str, text: str) -> dict[str, Any]:
-    if channel != "sms":
-        return {}
+def _parts(text: str) -> SmsParts:
     from tocsin.content.sms_parts import count  # noqa: PLC0415 - only previews of SMS need it
 
-    return {"sms": asdict(count(text))}
+    counted = count(text)
+    return {"encoding": counted.encoding, "units": counted.units, "parts": counted.parts}
 
 
-def _shown(row: TemplateRow) -> dict[str, Any]:
-    shown = asdict(row)
-    del shown["tenant_id"]
-    return shown
+def _shown(row: TemplateRow) -> ShownTemplate:
+    return {
+        "id": row.id,
+        "name": row.name,
+        "channel": row.channel,
+        "locale": row.locale,
+        "version": row.version,
+        "subject": row.subject,
+        "body": row.body,
+        "text": row.text,
+        "variables": row.variables,
+        "is_active": row.is_active,
+        "created_by": row.created_by,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
 
 
 _TWO_SCOPES = "The key lacks the scope, or for a `notification_id` also the scope `read`"
 ENDPOINTS = [
-    Endpoint("GET /v1/templates", "manage", list_templates, "List active templates", parameters=paging.PARAMETERS),
+    Endpoint(
+        "GET /v1/templates",
+        "manage",
+        list_templates,
+        "List active templates",
+        parameters=paging.PARAMETERS,
+        answer=PageOf[ShownTemplate],
+    ),
     Endpoint(
         "POST /v1/templates",
         "manage",
@@ -196,6 +254,7 @@ ENDPOINTS = [
         "Make a template, or its next version",
         success=201,
         body=TemplateBody,
+        answer=ShownTemplate,
     ),
     Endpoint(
         "GET /v1/templates/{name}",
@@ -203,6 +262,7 @@ ENDPOINTS = [
         get_template,
         "List every version of a template",
         parameters=paging.PARAMETERS,
+        answer=PageOf[ShownTemplate],
         answers={404: "No such template"},
     ),
     Endpoint(
@@ -219,6 +279,7 @@ ENDPOINTS = [
         preview_template,
         "Render without sending",
         body=PreviewBody,
+        answer=TemplatePreview,
         answers={403: _TWO_SCOPES, 404: "No such template, version or notification"},
     ),
     Endpoint(
@@ -227,6 +288,7 @@ ENDPOINTS = [
         preview_draft,
         "Render a draft that is not saved",
         body=DraftBody,
+        answer=TemplatePreview,
         answers={403: _TWO_SCOPES, 404: "No such notification"},
     ),
 ]

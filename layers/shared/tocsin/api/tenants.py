@@ -2,25 +2,28 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired, cast
 from uuid import UUID
 
 from pydantic import Field, StrictStr, ValidationError
+from typing_extensions import TypedDict
 
 from tocsin.access import tenants
 from tocsin.access.tenant_settings import TenantSettings
 from tocsin.access.tenants import BeingDeleted, FirstTenant, NotConfirmed
-from tocsin.api.erasures import shown_count, shown_receipt
+from tocsin.api.erasures import ErasureReceipt, shown_count, shown_receipt
+from tocsin.api.words import AtLeast
 from tocsin.foundation import merge_patch
 from tocsin.foundation.field_errors import errors_of
 from tocsin.foundation.fields import Closed, Reason
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
-from tocsin.http import paging, problems
+from tocsin.http import filters, paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
-from tocsin.store.tenants import Tenant
+from tocsin.store import tenants as rows
 
 TenantName = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 STATUSES = ("active", "suspended", "deleting")
@@ -48,21 +51,62 @@ class DeleteBody(Closed):
     confirm: StrictStr
 
 
+class ChosenSettings(TypedDict):
+    """What a tenant decides for itself; what is not said is as the installation has it."""
+
+    retention: NotRequired[dict[str, int]]
+    caps: NotRequired[dict[str, int]]
+
+
+class ShownTenant(TypedDict):
+    """Who shares this installation."""
+
+    id: UUID
+    name: str
+    status: Annotated[str, one_of(*STATUSES)]
+    settings: ChosenSettings
+    suspended_at: datetime | None
+    suspended_reason: str
+    deletion_requested_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class FirstKey(TypedDict):
+    """A tenant's first key with its secret, which is shown this once."""
+
+    id: UUID
+    key: str
+    scopes: list[str]
+
+
+class NewTenant(ShownTenant):
+    """A tenant that was just made, with its first key."""
+
+    first_key: FirstKey
+
+
+class TenantDeletionDryRun(TypedDict):
+    """What would be deleted, by table."""
+
+    dry_run: Literal[True]
+    would_delete: dict[str, int | AtLeast]
+
+
 def post_tenant(call: Call) -> Response:
     _only_the_installation(call)
     body: TenantBody = call.request.parsed(TenantBody)
     made = tenants.make(call.conn, call.actor, name=body.name, settings=body.settings.model_dump(exclude_none=True))
-    key = {"id": made.first_key.key.id, "key": made.first_key.plain, "scopes": made.first_key.key.scopes}
-    return Response(201, _shown(made.tenant) | {"first_key": key})
+    key: FirstKey = {"id": made.first_key.key.id, "key": made.first_key.plain, "scopes": made.first_key.key.scopes}
+    shown: NewTenant = {**_shown(made.tenant), "first_key": key}
+    return Response(201, shown)
 
 
 def list_tenants(call: Call) -> Response:
     _only_the_installation(call)
     limit = paging.limit_of(call.request)
-    status = call.request.query.get("status")
-    if status is not None and status not in STATUSES:
-        raise problems.invalid_parameter("status", f"must be one of {', '.join(STATUSES)}")
-    rows = tenants.list_page(
+    status = filters.choice_of(call.request, "status", STATUSES)
+    found = tenants.list_page(
         call.conn,
         call.actor,
         name=call.request.query.get("name"),
@@ -70,7 +114,7 @@ def list_tenants(call: Call) -> Response:
         limit=limit + 1,
         after=paging.cursor_of(call.request),
     )
-    return paging.page(rows, limit, shown=_shown, place=lambda tenant: (tenant.created_at, tenant.id))
+    return paging.page(found, limit, shown=_shown, place=lambda tenant: (tenant.created_at, tenant.id))
 
 
 def get_tenant(call: Call) -> Response:
@@ -116,7 +160,8 @@ def delete_tenant(call: Call) -> Response:
             raise problems.not_found("tenant")
         most = tenants.MOST_COUNTED
         shown = {table: shown_count(min(found, most), is_cut=found > most) for table, found in counts.items()}
-        return Response(200, {"dry_run": True, "would_delete": shown})
+        dry: TenantDeletionDryRun = {"dry_run": True, "would_delete": shown}
+        return Response(200, dry)
     if not call.request.body:
         raise problems.invalid_field("/confirm", "is required: the tenant's name confirms that it is to be deleted")
     body: DeleteBody = call.request.parsed(DeleteBody)
@@ -144,12 +189,12 @@ def _id(call: Call) -> UUID:
     return tenant_id
 
 
-def _named(call: Call) -> Tenant:
+def _named(call: Call) -> rows.Tenant:
     _only_the_installation(call)
     return _there(tenants.find(call.conn, _id(call)))
 
 
-def _there(tenant: Tenant | None) -> Tenant:
+def _there(tenant: rows.Tenant | None) -> rows.Tenant:
     if tenant is None:
         raise problems.not_found("tenant")
     return tenant
@@ -168,8 +213,18 @@ def _refusals() -> Iterator[None]:
         raise problems.invalid_field("/confirm", "is not the name of this tenant") from None
 
 
-def _shown(tenant: Tenant) -> dict[str, Any]:
-    return asdict(tenant)
+def _shown(tenant: rows.Tenant) -> ShownTenant:
+    return {
+        "id": tenant.id,
+        "name": tenant.name,
+        "status": tenant.status,
+        "settings": cast(ChosenSettings, tenant.settings),
+        "suspended_at": tenant.suspended_at,
+        "suspended_reason": tenant.suspended_reason,
+        "deletion_requested_at": tenant.deletion_requested_at,
+        "created_at": tenant.created_at,
+        "updated_at": tenant.updated_at,
+    }
 
 
 _DRY_RUN = {
@@ -180,20 +235,36 @@ _DRY_RUN = {
 }
 _FILTERS: list[dict[str, Any]] = [
     {"name": "name", "in": "query", "schema": {"type": "string"}, "description": "a part of the name"},
-    {"name": "status", "in": "query", "schema": {"type": "string", "enum": list(STATUSES)}},
+    filters.choice("status", STATUSES),
 ]
 _UNKNOWN = {404: "No such tenant"}
 
 ENDPOINTS = [
-    Endpoint("GET /v1/tenants", "admin", list_tenants, "List tenants", parameters=_FILTERS + paging.PARAMETERS),
-    Endpoint("POST /v1/tenants", "admin", post_tenant, "Make a tenant, with its first key", success=201, body=TenantBody),
-    Endpoint("GET /v1/tenants/{id}", "admin", get_tenant, "Show a tenant", answers=_UNKNOWN),
+    Endpoint(
+        "GET /v1/tenants",
+        "admin",
+        list_tenants,
+        "List tenants",
+        parameters=_FILTERS + paging.PARAMETERS,
+        answer=PageOf[ShownTenant],
+    ),
+    Endpoint(
+        "POST /v1/tenants",
+        "admin",
+        post_tenant,
+        "Make a tenant, with its first key",
+        success=201,
+        body=TenantBody,
+        answer=NewTenant,
+    ),
+    Endpoint("GET /v1/tenants/{id}", "admin", get_tenant, "Show a tenant", answers=_UNKNOWN, answer=ShownTenant),
     Endpoint(
         "PATCH /v1/tenants/{id}",
         "admin",
         patch_tenant,
         "Change a tenant (JSON Merge Patch)",
         body=TenantPatch,
+        answer=ShownTenant,
         answers=_UNKNOWN | {409: "It is being deleted"},
     ),
     Endpoint(
@@ -202,6 +273,7 @@ ENDPOINTS = [
         suspend_tenant,
         "Suspend a tenant: nothing is accepted or sent, nothing is lost",
         body=SuspendBody,
+        answer=ShownTenant,
         answers=_UNKNOWN | {409: "The first tenant, or one that is being deleted"},
     ),
     Endpoint(
@@ -209,6 +281,7 @@ ENDPOINTS = [
         "admin",
         resume_tenant,
         "Resume a suspended tenant",
+        answer=ShownTenant,
         answers=_UNKNOWN | {409: "It is being deleted"},
     ),
     Endpoint(
@@ -218,6 +291,8 @@ ENDPOINTS = [
         "Delete a tenant with everything it has",
         success=202,
         body=DeleteBody,
+        answer=ErasureReceipt,
+        other_answers={200: TenantDeletionDryRun},
         body_is_optional=True,
         parameters=[_DRY_RUN],
         answers=_UNKNOWN | {200: "What would be deleted", 409: "The first tenant"},

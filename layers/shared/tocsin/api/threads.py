@@ -1,10 +1,12 @@
 """Threads: whether a person hears more of one."""
 
-from typing import Any
+from datetime import datetime
 
 from pydantic import StrictBool
+from typing_extensions import TypedDict
 
 from tocsin.api.inbox import personal
+from tocsin.api.words import ThreadRef
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed
 from tocsin.http import problems
@@ -16,6 +18,15 @@ from tocsin.store.notification_threads import Subscription
 
 class ThreadChoice(Closed):
     subscribed: StrictBool
+
+
+class ThreadSubscription(TypedDict):
+    """Whether a person hears more of a thread, and why; null where nothing was said of it yet."""
+
+    thread: ThreadRef
+    subscribed: bool | None
+    reason: str | None
+    updated_at: datetime | None
 
 
 def get_thread(visit: Visit) -> Response:
@@ -47,7 +58,7 @@ def _thread(visit: Visit) -> tuple[str, str]:
     return kind, thread_id
 
 
-def _shown_thread(kind: str, thread_id: str, found: Subscription | None) -> dict[str, Any]:
+def _shown_thread(kind: str, thread_id: str, found: Subscription | None) -> ThreadSubscription:
     return {
         "thread": {"kind": kind, "id": thread_id},
         "subscribed": found.subscribed if found else None,
@@ -57,7 +68,18 @@ def _shown_thread(kind: str, thread_id: str, found: Subscription | None) -> dict
 
 
 ENDPOINTS = [
-    personal("GET /v1/inbox/threads/{kind}/{id}", get_thread, "Is this person subscribed to the thread?"),
-    personal("PUT /v1/inbox/threads/{kind}/{id}", put_thread, "Subscribe to a thread, or mute it", body=ThreadChoice),
+    personal(
+        "GET /v1/inbox/threads/{kind}/{id}",
+        get_thread,
+        "Is this person subscribed to the thread?",
+        answer=ThreadSubscription,
+    ),
+    personal(
+        "PUT /v1/inbox/threads/{kind}/{id}",
+        put_thread,
+        "Subscribe to a thread, or mute it",
+        body=ThreadChoice,
+        answer=ThreadSubscription,
+    ),
     personal("DELETE /v1/inbox/threads/{kind}/{id}", delete_thread, "Back to what the watch says", success=204),
 ]

@@ -2,22 +2,27 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired, cast, get_args
+from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt
+from typing_extensions import TypedDict
 
 from tocsin.api.webhooks import egress_required
+from tocsin.api.words import Backoff
 from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, RowId, unique
 from tocsin.foundation.ids import as_uuid
 from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import triggers
-from tocsin.store.triggers import Trigger
 from tocsin.triggers import register
+from tocsin.triggers.handler_configs import FIELDS as HANDLER_FIELDS
 from tocsin.triggers.handler_configs import UnusableTrigger
 from tocsin.triggers.names import checked_glob
 from tocsin.triggers.register import DETAILS, NewTrigger, OtherMode, ScopeRequired, TooManyTriggers
@@ -92,6 +97,46 @@ class TriggerBody(Closed):
     script_id_filter: RowId | None = None
 
 
+class TriggerRetry(TypedDict):
+    """How often a trigger tries, and how long it waits in between."""
+
+    max_attempts: int
+    backoff: Backoff
+    base_ms: int
+
+
+class TriggerHandler(TypedDict):
+    """What a trigger runs, with what its kind needs. `secret`: of a new webhook, shown this once."""
+
+    id: UUID
+    kind: Annotated[str, one_of(*HANDLER_FIELDS)]
+    intent: NotRequired[dict[str, Any]]
+    url: NotRequired[str]
+    timeout_seconds: NotRequired[int]
+    function_arn: NotRequired[str]
+    secret: NotRequired[str]
+
+
+class ShownTrigger(TypedDict):
+    """What is to run when a value changes (`kv`), or when work has died (`dead_letter`)."""
+
+    id: UUID
+    kind: Annotated[str, one_of(*DETAILS)]
+    name: str
+    enabled: bool
+    dispatch_mode: str
+    collection_glob: NotRequired[str | None]
+    ops: NotRequired[list[Annotated[str, one_of("insert", "update", "delete")]]]
+    source_filter: NotRequired[Annotated[str, one_of(*get_args(Source))] | None]
+    trigger_id_filter: NotRequired[UUID | None]
+    script_id_filter: NotRequired[UUID | None]
+    retry: TriggerRetry
+    handler: TriggerHandler
+    registered_by: UUID
+    created_at: datetime
+    updated_at: datetime
+
+
 def post_trigger(call: Call) -> Response:
     body: TriggerBody = call.request.parsed(TriggerBody)
     said = body.model_dump(exclude_none=True)
@@ -109,7 +154,8 @@ def post_trigger(call: Call) -> Response:
     with _refusals(call):
         made = register.register(call.conn, call.actor, call.principal, new)
     shown = _shown(made.trigger)
-    shown["handler"] |= {"secret": made.secret} if made.secret else {}
+    if made.secret:
+        shown["handler"]["secret"] = made.secret
     return Response(201, shown)
 
 
@@ -180,26 +226,38 @@ def _retry(said: dict[str, Any]) -> dict[str, Any]:
     return {f"retry_{name}": value for name, value in said.items()}
 
 
-def _shown(trigger: Trigger) -> dict[str, Any]:
-    common = ("id", "kind", "name", "enabled", "dispatch_mode", *DETAILS.get(trigger.kind, ()))
-    return {name: getattr(trigger, name) for name in common} | {
+def _shown(trigger: triggers.Trigger) -> ShownTrigger:
+    shown: ShownTrigger = {
+        "id": trigger.id,
+        "kind": trigger.kind,
+        "name": trigger.name,
+        "enabled": trigger.enabled,
+        "dispatch_mode": trigger.dispatch_mode,
         "retry": {
             "max_attempts": trigger.retry_max_attempts,
             "backoff": trigger.retry_backoff,
             "base_ms": trigger.retry_base_ms,
         },
-        "handler": {"id": trigger.handler_id, "kind": trigger.handler_kind} | trigger.handler_config,
+        "handler": cast(TriggerHandler, {"id": trigger.handler_id, "kind": trigger.handler_kind} | trigger.handler_config),
         "registered_by": trigger.registered_by_principal,
         "created_at": trigger.created_at,
         "updated_at": trigger.updated_at,
     }
+    if trigger.kind == "kv":
+        shown["collection_glob"], shown["ops"] = trigger.collection_glob, trigger.ops
+    else:
+        shown["source_filter"] = trigger.source_filter
+        shown["trigger_id_filter"], shown["script_id_filter"] = trigger.trigger_id_filter, trigger.script_id_filter
+    return shown
 
 
 _NONE = {404: "No such trigger"}
 _CLASH = "no way leads to the internet, or a key of the other mode registered it"
 
 ENDPOINTS = [
-    Endpoint("GET /v1/triggers", "manage", list_triggers, "List triggers", parameters=paging.PARAMETERS),
+    Endpoint(
+        "GET /v1/triggers", "manage", list_triggers, "List triggers", parameters=paging.PARAMETERS, answer=PageOf[ShownTrigger]
+    ),
     Endpoint(
         "POST /v1/triggers",
         "manage",
@@ -207,15 +265,17 @@ ENDPOINTS = [
         "Register a trigger; the secret of a webhook is never shown again",
         success=201,
         body=TriggerBody,
+        answer=ShownTrigger,
         answers={409: f"The tenant has as many as it may, or {_CLASH}"},
     ),
-    Endpoint("GET /v1/triggers/{id}", "manage", get_trigger, "Show a trigger", answers=_NONE),
+    Endpoint("GET /v1/triggers/{id}", "manage", get_trigger, "Show a trigger", answers=_NONE, answer=ShownTrigger),
     Endpoint(
         "PATCH /v1/triggers/{id}",
         "manage",
         patch_trigger,
         "Change a trigger, or its handler for all triggers that share it",
         body=TriggerChangeBody,
+        answer=ShownTrigger,
         answers=_NONE | {409: _CLASH.capitalize()},
     ),
     Endpoint("DELETE /v1/triggers/{id}", "manage", delete_trigger, "Delete a trigger", success=204, answers=_NONE),

@@ -3,16 +3,19 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, StrictBool
+from typing_extensions import TypedDict
 
-from tocsin.api.erasures import shown_count, shown_receipt
+from tocsin.api.erasures import ErasureReceipt, shown_count, shown_receipt
+from tocsin.api.words import AtLeast
 from tocsin.foundation import merge_patch
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.fields import Closed, ExternalId
 from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, ShownProblem
 from tocsin.http.door import Call, Endpoint, Response, parse
 from tocsin.http.problems import Problem
 from tocsin.people import users as people
@@ -51,6 +54,48 @@ class EraseBody(Closed):
     dry_run: StrictBool = False
 
 
+class ShownUser(TypedDict):
+    """A user, by the producer's own id."""
+
+    id: str
+    email: str | None
+    username: str | None
+    phone: str | None
+    locale: str | None
+    timezone: str | None
+    attributes: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+class WrittenUser(ShownUser):
+    """A user who was replaced, or is new, and the names of what was cleared by that."""
+
+    cleared: list[str]
+
+
+class UserResult(TypedDict):
+    """What became of one user of a batch: 201 new, 200 written again, or the problem."""
+
+    id: str | None
+    status: int
+    problem: NotRequired[ShownProblem]
+
+
+class UserResults(TypedDict):
+    """One result for each user, in their order."""
+
+    results: list[UserResult]
+
+
+class ErasureDryRun(TypedDict):
+    """What would be erased, by table."""
+
+    dry_run: Literal[True]
+    user_id: str
+    would_erase: dict[str, int | AtLeast]
+
+
 def put_user(call: Call) -> Response:
     external_id = external_id_of(call)
     body: UserBody = call.request.parsed(UserBody)
@@ -58,7 +103,7 @@ def put_user(call: Call) -> Response:
         written = people.make_known(call.conn, call.actor, external_id, Profile(**body.model_dump()))
     except AlreadyTaken as taken:
         raise taken_by_another(taken) from None
-    return Response(201 if written.is_new else 200, _shown_user(written.user) | {"cleared": written.cleared})
+    return Response(201 if written.is_new else 200, _shown_written(written))
 
 
 def patch_user(call: Call) -> Response:
@@ -97,7 +142,8 @@ def post_user_batch(call: Call) -> Response:
         read.append(one)
     ends = people.make_all_known(call.conn, call.actor, profiles) if profiles else {}
     results = [_result(item, one, ends, call.request.request_id) for item, one in zip(items, read, strict=True)]
-    return Response(200, {"results": results})
+    shown: UserResults = {"results": results}
+    return Response(200, shown)
 
 
 def _read_item(item: Any) -> "UserItem | Problem":
@@ -108,7 +154,7 @@ def _read_item(item: Any) -> "UserItem | Problem":
         return problem
 
 
-def _result(item: Any, one: "UserItem | Problem", ends: dict[str, bool | AlreadyTaken], request_id: str) -> dict[str, Any]:
+def _result(item: Any, one: "UserItem | Problem", ends: dict[str, bool | AlreadyTaken], request_id: str) -> UserResult:
     name = item.get("id") if isinstance(item, dict) and isinstance(item.get("id"), str) else None
     end = one if isinstance(one, Problem) else ends[one.id]
     if isinstance(end, AlreadyTaken):
@@ -169,7 +215,8 @@ def _counted(call: Call) -> Response:
     with named_user():
         reach = try_erase(call.conn, call.tenant_id, external_id_of(call), has_time=_for_a_while())
     counts = {table: shown_count(count, is_cut=table in reach.cut) for table, count in reach.counts.items()}
-    return Response(200, {"dry_run": True, "user_id": external_id_of(call), "would_erase": counts})
+    shown: ErasureDryRun = {"dry_run": True, "user_id": external_id_of(call), "would_erase": counts}
+    return Response(200, shown)
 
 
 def _for_a_while() -> Callable[[], bool]:
@@ -193,21 +240,48 @@ def named_user() -> Iterator[None]:
         raise problems.not_found("user") from None
 
 
-def _shown_user(user: User) -> dict[str, Any]:
-    shown = asdict(user)
-    del shown["id"]
-    return {"id": shown.pop("external_id")} | shown
+def _shown_written(written: people.Written) -> WrittenUser:
+    return {**_shown_user(written.user), "cleared": written.cleared}
+
+
+def _shown_user(user: User) -> ShownUser:
+    return {
+        "id": user.external_id,
+        "email": user.email,
+        "username": user.username,
+        "phone": user.phone,
+        "locale": user.locale,
+        "timezone": user.timezone,
+        "attributes": user.attributes,
+        "created_at": user.created_at,
+        "updated_at": user.updated_at,
+    }
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/users", "manage", list_users, "List users, or find some", parameters=[QUERY, *paging.PARAMETERS]),
-    Endpoint("POST /v1/users/batch", "manage", post_user_batch, "Write up to 500 users in one transaction", body=UserBatch),
+    Endpoint(
+        "GET /v1/users",
+        "manage",
+        list_users,
+        "List users, or find some",
+        parameters=[QUERY, *paging.PARAMETERS],
+        answer=PageOf[ShownUser],
+    ),
+    Endpoint(
+        "POST /v1/users/batch",
+        "manage",
+        post_user_batch,
+        "Write up to 500 users in one transaction",
+        body=UserBatch,
+        answer=UserResults,
+    ),
     Endpoint(
         "PUT /v1/users/{id}",
         "manage",
         put_user,
         "Replace a user: what is not named is cleared, and the answer says what was",
         body=UserBody,
+        answer=WrittenUser,
         answers={201: "A new user", 409: "Email or username taken"},
     ),
     Endpoint(
@@ -216,15 +290,18 @@ ENDPOINTS = [
         patch_user,
         "Change a user (JSON Merge Patch): what is named is changed, null clears",
         body=UserBody,
+        answer=ShownUser,
         answers={404: "No such user", 409: "Email or username taken"},
     ),
-    Endpoint("GET /v1/users/{id}", "manage", get_user, "Show a user", answers={404: "No such user"}),
+    Endpoint("GET /v1/users/{id}", "manage", get_user, "Show a user", answers={404: "No such user"}, answer=ShownUser),
     Endpoint(
         "POST /v1/users/{id}/erase",
         "manage",
         erase_user,
         "Erase a user everywhere, with a receipt; or count what that would be",
         body=EraseBody,
+        answer=ErasureReceipt,
+        other_answers={200: ErasureReceipt | ErasureDryRun},
         body_is_optional=True,
         answers={202: "Begun; it is gone on with", 404: "No such user"},
     ),
@@ -233,6 +310,7 @@ ENDPOINTS = [
         "manage",
         delete_user,
         "The same",
+        answer=ErasureReceipt,
         answers={202: "Begun; it is gone on with", 404: "No such user"},
     ),
 ]

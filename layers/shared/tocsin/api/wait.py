@@ -1,17 +1,34 @@
 """Synchronous sends: an intent whose producer waits for the outcome."""
 
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import NotRequired
+from uuid import UUID
 
-from tocsin.api import intents
+from typing_extensions import TypedDict
+
+from tocsin.api import intents, routes
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
-from tocsin.api.notifications import shown_route, state_of
+from tocsin.api.notifications import state_of
+from tocsin.api.routes import NotificationRoute
+from tocsin.api.words import NotificationStatus
 from tocsin.http import prefer, problems, rate_limits
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.intake.intents import Intent
 from tocsin.intake.wait import Waited, send_and_wait
 
 _ENDLESS = ("tenant", "thread", "scope")
+
+
+class WaitOutcome(TypedDict):
+    """What became of a notification while its producer waited. `reason`: why it could not even be planned."""
+
+    notification_id: UUID
+    accepted_at: datetime
+    status: NotificationStatus
+    reason: NotRequired[str]
+    routes: list[NotificationRoute]
+    warnings: NotRequired[list[intents.IntentWarning]]
 
 
 def post_wait(call: Call) -> Response:
@@ -41,17 +58,23 @@ def _refuse_what_has_no_end(intent: Intent) -> None:
         )
 
 
-def _shown(end: Waited) -> dict[str, Any]:
+def _shown(end: Waited) -> WaitOutcome:
     found = end.outcome
-    shown = {"notification_id": end.admitted.notification_id, "accepted_at": end.admitted.accepted_at}
-    shown |= intents.warnings(end.admitted)
-    if end.plan_failure is not None:
-        return shown | {"status": "dead_letter", "reason": end.plan_failure, "routes": []}
-    assert found is not None  # noqa: S101 - the caller has looked
-    return shown | {
-        "status": state_of(found.counts),
-        "routes": [shown_route(route, found.attempts) for route in found.routes],
+    shown: WaitOutcome = {
+        "notification_id": end.admitted.notification_id,
+        "accepted_at": end.admitted.accepted_at,
+        "status": "dead_letter",
+        "routes": [],
     }
+    if end.admitted.unreachable:
+        shown["warnings"] = intents.warnings(end.admitted)
+    if end.plan_failure is not None:
+        shown["reason"] = end.plan_failure
+        return shown
+    assert found is not None  # noqa: S101 - the caller has looked
+    shown["status"] = state_of(found.counts)
+    shown["routes"] = [routes.shown(route, found.attempts) for route in found.routes]
+    return shown
 
 
 ENDPOINTS = [
@@ -61,6 +84,8 @@ ENDPOINTS = [
         post_wait,
         "Ask for a notification and wait for its outcome: one attempt, no retries",
         body=Intent,
+        answer=WaitOutcome,
+        other_answers={202: intents.IntentAccepted},
         answers={
             202: "Accepted; the outcome was not known in time",
             400: "Not JSON, without a valid Idempotency-Key, or without `Prefer: wait`",

@@ -1,13 +1,17 @@
 """Watches: what a user wants to hear of a whole scope."""
 
-from dataclasses import asdict
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Literal
+
+from typing_extensions import TypedDict
 
 from tocsin.api.users import external_id_of, named_user
 from tocsin.foundation.fields import Closed
 from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.people import watches
+from tocsin.store import watches as rows
 
 MOST_WATCHES = 200
 
@@ -16,13 +20,21 @@ class WatchBody(Closed):
     level: Literal["all", "participating", "ignore"]
 
 
+class ShownWatch(TypedDict):
+    """What a user wants to hear of a scope."""
+
+    scope: str
+    level: Annotated[str, one_of("all", "participating", "ignore")]
+    updated_at: datetime
+
+
 def list_watches(call: Call) -> Response:
     external_id, after = external_id_of(call), call.request.query.get("cursor")
     with named_user():
         found = watches.list_page(call.conn, call.tenant_id, external_id, limit=MOST_WATCHES + 1, after=after)
     shown = found[:MOST_WATCHES]
     next_cursor = shown[-1].scope if len(found) > MOST_WATCHES else None
-    return Response(200, {"data": [asdict(one) for one in shown], "next_cursor": next_cursor})
+    return paging.whole([_shown(one) for one in shown], next_cursor)
 
 
 def put_watch(call: Call) -> Response:
@@ -30,7 +42,7 @@ def put_watch(call: Call) -> Response:
     scope, external_id = _scope(call), external_id_of(call)
     with named_user():
         watch = watches.watch(call.conn, call.actor, external_id, scope, level=body.level)
-    return Response(200, asdict(watch))
+    return Response(200, _shown(watch))
 
 
 def delete_watch(call: Call) -> Response:
@@ -49,6 +61,10 @@ def _scope(call: Call) -> str:
     return scope
 
 
+def _shown(watch: rows.Watch) -> ShownWatch:
+    return {"scope": watch.scope, "level": watch.level, "updated_at": watch.updated_at}
+
+
 _NO_USER = {404: "No such user"}
 
 
@@ -59,6 +75,7 @@ ENDPOINTS = [
         list_watches,
         "List what a user watches",
         parameters=[paging.CURSOR],
+        answer=PageOf[ShownWatch],
         answers=_NO_USER,
     ),
     Endpoint(
@@ -67,6 +84,7 @@ ENDPOINTS = [
         put_watch,
         "Watch a scope, or ignore it",
         body=WatchBody,
+        answer=ShownWatch,
         answers=_NO_USER,
     ),
     Endpoint(

@@ -1,17 +1,21 @@
 """Webhooks: where a tenant's own systems hear what became of its notifications. A secret is shown once."""
 
-from dataclasses import asdict
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated, Literal, get_args
+from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
+from typing_extensions import TypedDict
 
+from tocsin.api.words import Mode
 from tocsin.foundation import encryption
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.destinations import MAX_URL
 from tocsin.foundation.fields import Closed, unique
 from tocsin.foundation.ids import as_uuid
-from tocsin.http import problems
+from tocsin.http import paging, problems
+from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
 from tocsin.http.problems import Problem
 from tocsin.store import webhooks
@@ -58,10 +62,37 @@ class WebhookPatch(Closed):
     timeout_seconds: Seconds | None = None
 
 
+class ShownWebhook(TypedDict):
+    """Where a tenant's own systems hear what became of its notifications."""
+
+    id: UUID
+    url: str
+    description: str
+    events: list[Annotated[str, one_of(*get_args(EventType))]]
+    modes: list[Mode]
+    is_active: bool
+    disabled_reason: Annotated[str, one_of("", "request", "gone", "failing")]
+    disabled_at: datetime | None
+    retry_count: int
+    timeout_seconds: int
+    failing_since: datetime | None
+    last_success_at: datetime | None
+    previous_secret_expires_at: datetime | None
+    created_by: UUID
+    created_at: datetime
+    updated_at: datetime
+
+
+class WebhookWithSecret(ShownWebhook):
+    """A webhook with the secret that signs what it is told, which is shown this once."""
+
+    secret: str
+
+
 def list_webhooks(call: Call) -> Response:
     with tenant_transaction(call.conn, call.tenant_id):
         rows = webhooks.find_all(call.conn, call.tenant_id)
-    return Response(200, {"data": [asdict(row) for row in rows], "next_cursor": None})
+    return paging.whole([_shown(row) for row in rows])
 
 
 def post_webhook(call: Call) -> Response:
@@ -78,7 +109,7 @@ def post_webhook(call: Call) -> Response:
         ) from None
     except encryption.CannotSeal as error:
         raise _unsealed(call, error) from None
-    return Response(201, asdict(row) | {"secret": secret})
+    return Response(201, _shown_with(row, secret))
 
 
 def get_webhook(call: Call) -> Response:
@@ -87,7 +118,7 @@ def get_webhook(call: Call) -> Response:
         row = webhooks.find(call.conn, call.tenant_id, webhook_id) if webhook_id else None
     if row is None:
         raise problems.not_found("webhook")
-    return Response(200, asdict(row))
+    return Response(200, _shown(row))
 
 
 def patch_webhook(call: Call) -> Response:
@@ -102,7 +133,7 @@ def patch_webhook(call: Call) -> Response:
         raise egress_required() from None
     if row is None:
         raise problems.not_found("webhook")
-    return Response(200, asdict(row))
+    return Response(200, _shown(row))
 
 
 def delete_webhook(call: Call) -> Response:
@@ -121,7 +152,7 @@ def rotate_secret(call: Call) -> Response:
     if rotated is None:
         raise problems.not_found("webhook")
     row, secret = rotated
-    return Response(200, asdict(row) | {"secret": secret})
+    return Response(200, _shown_with(row, secret))
 
 
 def egress_required() -> Problem:
@@ -138,11 +169,36 @@ def _unsealed(call: Call, error: encryption.CannotSeal) -> Problem:
     return problems.unavailable("Secrets cannot be sealed just now.")
 
 
+def _shown_with(row: webhooks.Webhook, secret: str) -> WebhookWithSecret:
+    return {**_shown(row), "secret": secret}
+
+
+def _shown(row: webhooks.Webhook) -> ShownWebhook:
+    return {
+        "id": row.id,
+        "url": row.url,
+        "description": row.description,
+        "events": row.events,
+        "modes": row.modes,
+        "is_active": row.is_active,
+        "disabled_reason": row.disabled_reason,
+        "disabled_at": row.disabled_at,
+        "retry_count": row.retry_count,
+        "timeout_seconds": row.timeout_seconds,
+        "failing_since": row.failing_since,
+        "last_success_at": row.last_success_at,
+        "previous_secret_expires_at": row.previous_secret_expires_at,
+        "created_by": row.created_by,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
+
+
 _UNKNOWN = {404: "No such webhook"}
 
 
 ENDPOINTS = [
-    Endpoint("GET /v1/webhooks", "manage", list_webhooks, "List the webhooks"),
+    Endpoint("GET /v1/webhooks", "manage", list_webhooks, "List the webhooks", answer=PageOf[ShownWebhook]),
     Endpoint(
         "POST /v1/webhooks",
         "manage",
@@ -150,15 +206,17 @@ ENDPOINTS = [
         "Add a webhook; its secret is shown once",
         success=201,
         body=WebhookBody,
+        answer=WebhookWithSecret,
         answers={409: "There are too many, or no way leads to the internet"},
     ),
-    Endpoint("GET /v1/webhooks/{id}", "manage", get_webhook, "Show a webhook", answers=_UNKNOWN),
+    Endpoint("GET /v1/webhooks/{id}", "manage", get_webhook, "Show a webhook", answers=_UNKNOWN, answer=ShownWebhook),
     Endpoint(
         "PATCH /v1/webhooks/{id}",
         "manage",
         patch_webhook,
         "Change a webhook, or switch it off and on",
         body=WebhookPatch,
+        answer=ShownWebhook,
         answers=_UNKNOWN | {409: "No way leads to the internet"},
     ),
     Endpoint(
@@ -169,6 +227,7 @@ ENDPOINTS = [
         "manage",
         rotate_secret,
         "Make a new secret, shown once; the one before signs too for 24 hours",
+        answer=WebhookWithSecret,
         answers=_UNKNOWN,
     ),
 ]

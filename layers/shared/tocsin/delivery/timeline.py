@@ -40,10 +40,6 @@ def timeline(
     return sorted(entries, key=lambda entry: (entry["at"], entry["order"]))
 
 
-def shown(entries: list[TimelineEntry]) -> list[TimelineEntry]:
-    return [{key: value for key, value in entry.items() if key not in ("order", "learned_at")} for entry in entries]
-
-
 def _of_route(route: dict[str, Any]) -> list[TimelineEntry]:
     route_id = route["route_id"]
     because = f" ({route['audience_reason']})" if route["audience_reason"] else ""

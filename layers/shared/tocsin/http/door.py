@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -131,7 +131,8 @@ class Endpoint:
 
     With a scope, `run` gets a Call, or if it is personal a Visit (a user token opens it too, and `recognise` tells whose it is);
     with ANY_KEY for a scope every valid key opens it; without one it is open to everyone and gets the Request. A query parameter
-    that `parameters` does not list is refused."""
+    that `parameters` does not list is refused. `answer` is the TypedDict of what is answered with `success`, and with every other
+    2xx and 3xx that `other_answers` does not name."""
 
     route: str
     scope: str | None
@@ -147,6 +148,8 @@ class Endpoint:
     batch_media_type: str | None = None  # what a list of such bodies is called, where one is taken
     body_is_optional: bool = False
     answer_types: tuple[str, ...] = ("application/json",)
+    answer: Any = None
+    other_answers: dict[int, Any] = field(default_factory=dict)
 
     @property
     def is_personal(self) -> bool:
@@ -357,4 +360,6 @@ def _plain(value: Any) -> Any:
         return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     if isinstance(value, UUID):
         return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
     raise TypeError(f"cannot answer with a {type(value).__name__}")

@@ -19,8 +19,9 @@ def flag(name: str) -> dict[str, Any]:
     return {"name": name, "in": "query", "schema": {"type": "boolean"}}
 
 
-def choice(name: str, known: tuple[str, ...]) -> dict[str, Any]:
-    return {"name": name, "in": "query", "schema": {"enum": list(known)}}
+def choice(name: str, known: tuple[str, ...], description: str = "", *, default: str | None = None) -> dict[str, Any]:
+    schema = {"type": "string", "enum": list(known)} | ({"default": default} if default else {})
+    return {"name": name, "in": "query", "schema": schema} | ({"description": description} if description else {})
 
 
 def moment_of(request: Request, name: str) -> datetime | None:

@@ -1,54 +1,62 @@
 """The OpenAPI document, made from the endpoints that serve: also what the door itself refuses is read off them."""
 
 import re
+import sys
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic.json_schema import models_json_schema
-
 from tocsin.http import person_header
+from tocsin.http.answers import ShownProblem, Throttled
 from tocsin.http.door import ANY_KEY, Endpoint
+from tocsin.http.openapi_schemas import Schemas, schemas_of
 
-_REF = "#/components/schemas/{model}"
-_PROBLEM: dict[str, Any] = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "request_id"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "request_id": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"pointer": {"type": "string"}, "message": {"type": "string"}},
-            },
-        },
+_INFO = {
+    "title": "Tocsin",
+    "version": "1",
+    "summary": "Notifications from your own AWS account.",
+    "description": "Ask for a notification or tell what happened, and follow what became of it. Every refusal is a `Problem`.",
+    "contact": {"name": "Whoever runs this installation"},
+    "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+}
+_SERVERS = [{"url": "/", "description": "The installation that this document comes from"}]
+_SECURITY = {
+    "key": {"type": "http", "scheme": "bearer", "description": "An API key of a server, `tcn_…`. Its scopes say what it opens."},
+    "user_token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A user's token for their browser, as POST /v1/users/{id}/tokens makes it. It opens their own inbox.",
     },
 }
+_SUCCESSES = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done; there is nothing to say"}
+_RETRY_AFTER = {"Retry-After": {"description": "Seconds to wait before the next try", "schema": {"type": "integer"}}}
+_ETAG = {"ETag": {"description": "Names this state; send it back as If-None-Match", "schema": {"type": "string"}}}
 
-_PROBLEM_CONTENT = {"application/problem+json": {"schema": {"$ref": _REF.format(model="Problem")}}}
 
-
-def document(endpoints: list[Endpoint]) -> dict[str, Any]:
-    models = sorted({endpoint.body for endpoint in endpoints if endpoint.body}, key=lambda model: model.__name__)
-    _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
+def document(endpoints: list[Endpoint], examples: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The whole of it. `examples` are those of bodies and answers, by the names of their schemas."""
+    schemas = schemas_of(endpoints)
     paths: dict[str, Any] = {}
+    tags: dict[str, str] = {}
     names = [endpoint.route.split(" ", 1)[1] for endpoint in endpoints]
     for endpoint, path in zip(endpoints, names, strict=True):
         method = endpoint.route.split(" ", 1)[0]
         is_shared = any(_catches(path, other) for other in names)
-        paths.setdefault(path, {})[method.lower()] = _operation(endpoint, path, is_shared=is_shared)
+        tags.setdefault(_tag(endpoint), (sys.modules[endpoint.run.__module__].__doc__ or "").strip())
+        operation = _operation(endpoint, path, schemas, examples or {}, is_shared=is_shared)
+        paths.setdefault(path, {})[method.lower()] = operation
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Tocsin", "version": "1", "description": "Notifications from your own AWS account."},
+        "info": _INFO,
+        "servers": _SERVERS,
+        "tags": [{"name": name, "description": words} for name, words in sorted(tags.items())],
         "paths": paths,
-        "components": {
-            "schemas": schemas.get("$defs", {}) | {"Problem": _PROBLEM},
-            "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
-        },
+        "components": {"schemas": schemas.components, "securitySchemes": _SECURITY},
     }
+
+
+def _tag(endpoint: Endpoint) -> str:
+    """The resource, as its module is called; whose docstring says what it is about."""
+    return endpoint.run.__module__.rpartition(".")[2].replace("_", "-")
 
 
 def _catches(path: str, other: str) -> bool:
@@ -59,12 +67,14 @@ def _catches(path: str, other: str) -> bool:
 
 def _refusals(endpoint: Endpoint, *, is_shared: bool) -> dict[int, str]:
     """What the door answers by itself, before or instead of the endpoint."""
-    found: dict[int, str] = {}
+    found = {429: "Too many calls; see Retry-After", 500: "Something went wrong; the request id finds the cause in the log"}
     if endpoint.scope:
-        found |= {401: "No valid key", 403: "The key lacks the scope", 429: "Too many calls; see Retry-After"}
+        found |= {401: "No valid key, or token" if endpoint.is_personal else "No valid key", 403: "The key lacks the scope"}
         if endpoint.scope == ANY_KEY:
             found[403] = "The tenant is suspended"
         found[503] = "Cannot be reached just now; see Retry-After"
+    else:
+        found[429] = "API Gateway lets no more calls through just now"
     if not endpoint.is_link:
         found[422] = "A parameter is not valid, or not known"
     if any(one["name"] == "cursor" for one in endpoint.parameters):
@@ -77,19 +87,44 @@ def _refusals(endpoint: Endpoint, *, is_shared: bool) -> dict[int, str]:
     return found
 
 
-def _response(status: int, description: str, kinds: tuple[str, ...]) -> dict[str, Any]:
+def _content(schema: dict[str, Any], examples: Mapping[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return {"schema": schema} | ({"example": examples[name]} if name in examples else {})
+
+
+def _response(endpoint: Endpoint, status: int, words: str, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"description": words}
+    if status in (429, 503) and endpoint.scope:
+        told["headers"] = _RETRY_AFTER
+    elif 304 in endpoint.answers and status in (200, 304):
+        told["headers"] = _ETAG
+    content = _answer(endpoint, status, schemas, examples)
+    return told | ({"content": content} if content else {})
+
+
+def _answer(endpoint: Endpoint, status: int, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
+    """What an answer of this status holds, by its media type. API Gateway has words of its own."""
     if status in (204, 304):
-        return {"description": description}
+        return {}
+    if status == 429 and endpoint.scope is None:
+        return {"application/json": _content(schemas.answers[Throttled], {})}
     if status >= 400:
-        return {"description": description, "content": _PROBLEM_CONTENT}
-    return {"description": description, "content": {kind: {} for kind in kinds}}
+        return {"application/problem+json": _content(schemas.answers[ShownProblem], examples if status == 422 else {})}
+    shape = endpoint.other_answers.get(status, endpoint.answer)
+    if shape is not None:
+        return {"application/json": _content(schemas.answers[shape], examples)}
+    return {kind: {"schema": {} if kind == "application/json" else {"type": "string"}} for kind in endpoint.answer_types}
 
 
-def _operation(endpoint: Endpoint, path: str, *, is_shared: bool) -> dict[str, Any]:
-    told = {endpoint.success: "Done"} | _refusals(endpoint, is_shared=is_shared) | endpoint.answers
-    answers = {str(status): _response(status, words, endpoint.answer_types) for status, words in sorted(told.items())}
+def _operation(
+    endpoint: Endpoint, path: str, schemas: Schemas, examples: Mapping[str, Any], *, is_shared: bool
+) -> dict[str, Any]:
+    success = {endpoint.success: _SUCCESSES[endpoint.success]}
+    told = success | _refusals(endpoint, is_shared=is_shared) | endpoint.answers
     operation: dict[str, Any] = {
+        "tags": [_tag(endpoint)],
         "summary": endpoint.summary,
+        "description": _needs(endpoint),
         "operationId": endpoint.run.__name__,
         "parameters": [
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -97,17 +132,25 @@ def _operation(endpoint: Endpoint, path: str, *, is_shared: bool) -> dict[str, A
         ]
         + endpoint.parameters
         + ([person_header.PARAMETER] if endpoint.scope and not endpoint.route.startswith("GET ") else []),
-        "responses": answers,
-        "security": [{"key": []}] if endpoint.scope else [],
+        "responses": {
+            str(status): _response(endpoint, status, words, schemas, examples) for status, words in sorted(told.items())
+        },
+        "security": [{"key": []}, *([{"user_token": []}] if endpoint.is_personal else [])] if endpoint.scope else [],
     }
-    if endpoint.scope:
-        token = ", or a user's token" if endpoint.is_personal else ""
-        needed = "a valid key, whatever its scopes" if endpoint.scope == ANY_KEY else f"the scope `{endpoint.scope}`{token}"
-        operation["description"] = f"Needs {needed}."
     if endpoint.body:
-        schema = {"$ref": _REF.format(model=endpoint.body.__name__)}
-        bodies: dict[str, Any] = {endpoint.media_type: {"schema": schema}}
+        one = _content(schemas.bodies[endpoint.body], examples)
+        bodies: dict[str, Any] = {endpoint.media_type: one}
         if endpoint.batch_media_type:
-            bodies[endpoint.batch_media_type] = {"schema": {"type": "array", "items": schema}}
+            many = {"schema": {"type": "array", "items": one["schema"]}}
+            bodies[endpoint.batch_media_type] = many | ({"example": [one["example"]]} if "example" in one else {})
         operation["requestBody"] = {"required": not endpoint.body_is_optional, "content": bodies}
     return operation
+
+
+def _needs(endpoint: Endpoint) -> str:
+    if endpoint.scope is None:
+        return "Open to everyone."
+    if endpoint.scope == ANY_KEY:
+        return "Needs a valid key, whatever its scopes."
+    token = ", or a user's token" if endpoint.is_personal else ""
+    return f"Needs the scope `{endpoint.scope}`{token}."

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from tocsin.http import cursors, problems
+from tocsin.http.answers import PageOf
 from tocsin.http.door import Request, Response
+
+Row = TypeVar("Row")
+Item = TypeVar("Item")
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -36,9 +40,15 @@ def cursor_of(request: Request, read: Callable[[str], Any] = UUID) -> tuple[date
     return cursors.decode(text, read) if text else None
 
 
-def page(rows: list[Any], limit: int, *, shown: Callable[[Any], Any], place: Callable[[Any], tuple[datetime, Any]]) -> Response:
+def page(rows: list[Row], limit: int, *, shown: Callable[[Row], Item], place: Callable[[Row], tuple[datetime, Any]]) -> Response:
     """Answer with at most `limit` rows; the caller fetched one more, which tells whether there is a next page."""
     there_is_more = len(rows) > limit
     rows = rows[:limit]
     next_cursor = cursors.encode(*place(rows[-1])) if there_is_more else None
-    return Response(200, {"data": [shown(row) for row in rows], "next_cursor": next_cursor})
+    return whole([shown(row) for row in rows], next_cursor)
+
+
+def whole(data: list[Item], next_cursor: str | None = None) -> Response:
+    """Answer with these; without a cursor, there are no more."""
+    body: PageOf[Item] = {"data": data, "next_cursor": next_cursor}
+    return Response(200, body)

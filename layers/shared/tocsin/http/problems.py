@@ -1,9 +1,9 @@
 """Answers for what went wrong, as RFC 9457 problem details. Pure."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from tocsin.foundation.field_errors import first_of
+from tocsin.http.answers import ShownProblem
 
 PAGE = "/errors"  # where an installation says what each kind means: problem_kinds.py
 
@@ -20,15 +20,17 @@ class Problem(Exception):
     errors: list[dict[str, str]] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
 
-    def body(self, request_id: str) -> dict[str, Any]:
-        body: dict[str, Any] = {
+    def body(self, request_id: str) -> ShownProblem:
+        body: ShownProblem = {
             "type": f"{PAGE}#{self.kind}",
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
             "request_id": request_id,
         }
-        return body | {"errors": self.errors} if self.errors else body
+        if self.errors:
+            body["errors"] = [{"pointer": one["pointer"], "message": one["message"]} for one in self.errors]
+        return body
 
 
 def unauthorized() -> Problem:
