@@ -6,7 +6,7 @@ GROUPS := run test build bench lambda
 export SAM_CLI_TELEMETRY := 0
 export __SAM_CLI_APP_DIR := $(CURDIR)/.local/sam
 
-.PHONY: help dev sam-local test e2e-lambda bench screenshots restore-drill lint format validate scan build deploy clean
+.PHONY: help dev sam-local test smoke e2e-lambda bench screenshots restore-drill lint format validate scan build deploy clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -19,6 +19,9 @@ sam-local: install-run install-build ## the same in the containers of sam local,
 
 test: install-test ## all tests
 	@$(BIN)/python -m pytest --junitxml=.local/tests.xml
+
+smoke: install-test ## a minute of them: something of every folder, and a mail through a whole stack (tests/smoke.txt)
+	@$(BIN)/python -m pytest @tests/smoke.txt
 
 # One stack whose functions are the built ones. The build is for this machine, and made only if something has changed.
 e2e-lambda: install-test install-build ## the built functions in Lambda's own runtime, end to end (Linux; needs Python 3.13)

@@ -13,6 +13,9 @@ printf '%s\n' awslambdaric boto3 | compile - -c "$all" -o requirements/lambda.tx
 printf '%s\n' aws-lambda-powertools markupsafe 'psycopg[binary]' pydantic python-liquid tzdata | compile - -c "$all" -o layers/shared/requirements.txt
 printf 'cryptography\n' | compile - -c "$all" -o functions/dispatch/requirements.txt
 printf 'yoyo-migrations\n' | compile - -c "$all" -o functions/migrate/requirements.txt
+# What installs the rest: uv, and pip where Python came without it.
+printf 'uv\n' | compile - -o requirements/installers/uv.txt
+printf 'pip\n' | compile - -o requirements/installers/pip.txt
 # On its own: checkov wants other versions than ours, and never meets them.
 printf 'checkov\n' | compile - -o requirements/scan/checkov.txt
 rm -f "$all"

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tools import bootstrap
+
 OLDEST_PYTHON = (3, 11)
 HALF_MADE = "half-made"  # lies in the environment while it is being changed, so that whoever comes next knows
 
@@ -42,10 +44,11 @@ def make(folder: Path) -> None:
     (folder / HALF_MADE).touch()
     # Our own interpreter may be that of the environment which was just removed; the one below it is still there.
     python = getattr(sys, "_base_executable", sys.executable)
-    made = subprocess.run([python, "-m", "venv", str(folder)], capture_output=True, text=True, check=False)
+    made = subprocess.run([python, "-m", "venv", "--without-pip", str(folder)], capture_output=True, text=True, check=False)
     if made.returncode:
         said = f"{made.stdout}{made.stderr}".strip()
         sys.exit(f"{said}\n\nThe virtual environment could not be made. Once that is mended, run the same command again.")
+    bootstrap.give_pip(folder)
     (folder / HALF_MADE).unlink()
 
 

@@ -9,17 +9,11 @@ if sys.version_info < (3, 11):  # noqa: UP036  (this is where somebody with an o
 
 import argparse
 import hashlib
-import os
-import queue
 import re
-import shutil
-import subprocess
-import threading
-import time
 from pathlib import Path
 
-from tools import environment
-from tools.pip_output import PipOutput, counted, shown
+from tools import environment, installers
+from tools.pip_output import counted
 
 VENV = Path(".venv")
 # What each group is for, and about how many megabytes its packages take on a disk.
@@ -29,13 +23,6 @@ GROUPS = {
     "build": ("what builds and deploys", 220),
     "bench": ("the bench and its peers", 380),
     "lambda": ("what Lambda's own Python has", 40),  # for an environment of its own: tools/lambda_build.py
-}
-_QUIET = {
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "PIP_NO_INPUT": "1",
-    "PIP_PROGRESS_BAR": "off",
-    "PIP_NO_COLOR": "1",
-    "PIP_USER": "0",
 }
 
 
@@ -56,7 +43,7 @@ def install(group: str, *, wanted: tuple[int, int] | None) -> None:
         for other in GROUPS:  # of another checkout: what it stands for may be replaced now
             if not _is_installed(other):
                 _stamp(other).unlink(missing_ok=True)
-        _run_pip(requirements, lock)
+        installers.bring(VENV, requirements, missing(requirements), lock)
         _stamp(group).write_text(_state(group))
         (VENV / environment.HALF_MADE).unlink(missing_ok=True)
 
@@ -72,62 +59,7 @@ def _announce(group: str, requirements: Path) -> None:
     purpose, megabytes = GROUPS[group]
     if count := missing(requirements):
         print(f"Installing {purpose} into .venv: {counted(count)} to fetch, {megabytes} MB in all once unpacked.")
-        print("The first time takes half a minute on a fast line, a few minutes on a slow one.", flush=True)
-
-
-def _run_pip(requirements: Path, lock: int) -> None:
-    """Nothing is compiled: most modules are never imported here, and the others compile themselves when they first are."""
-    command = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--no-compile", "--no-deps", "-r", str(requirements)]
-    output = PipOutput(missing(requirements))
-    started = time.monotonic()
-    # pip holds the lock too: if only we are killed, nobody installs beside it.
-    with subprocess.Popen(
-        command,
-        env=os.environ | _QUIET,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        pass_fds=[lock],
-    ) as pip:
-        try:
-            _follow(pip, output, started)
-        except KeyboardInterrupt:
-            pip.wait()
-            sys.exit("\nInterrupted. The same command again goes on from here.")
-    if pip.returncode:
-        sys.exit("\n".join([*output.rest, "", "That was pip. Nothing is lost: once it is mended, run the same command again."]))
-    if output.done:
-        print(f"Installed {counted(output.done)}, {shown(output.fetched)}, in {time.monotonic() - started:.0f} s.", flush=True)
-
-
-def _follow(pip: subprocess.Popen[str], output: PipOutput, started: float) -> None:
-    """Show where pip is: one line that changes on a terminal, a line each elsewhere."""
-    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    threading.Thread(target=_pass_on, args=(pip, lines), daemon=True).start()
-    is_terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns - 1
-    line: str | None = ""
-    while line is not None:
-        try:
-            line = lines.get(timeout=1)
-        except queue.Empty:
-            line = ""
-        has_news = output.read(line) if line else False
-        if output.is_unpacking:
-            (VENV / environment.HALF_MADE).touch()
-        if is_terminal:
-            print(f"\r\x1b[K{f'  {output.status}  ({time.monotonic() - started:.0f} s)'[:width]}", end="", flush=True)
-        elif has_news:
-            print(f"  {output.status}", flush=True)
-    if is_terminal:
-        print("\r\x1b[K", end="", flush=True)
-
-
-def _pass_on(pip: subprocess.Popen[str], lines: queue.SimpleQueue[str | None]) -> None:
-    for line in pip.stdout or ():
-        lines.put(line)
-    lines.put(None)
+        print("The first time takes seconds on a fast line, a few minutes on a slow one.", flush=True)
 
 
 def _stamp(group: str) -> Path:
@@ -147,4 +79,7 @@ if __name__ == "__main__":
     parser.add_argument("group", choices=GROUPS)
     parser.add_argument("--this-python", action="store_true", help="the Python that runs this was asked for by name")
     options = parser.parse_args()
-    install(options.group, wanted=sys.version_info[:2] if options.this_python else None)
+    try:
+        install(options.group, wanted=sys.version_info[:2] if options.this_python else None)
+    except OSError as error:
+        sys.exit(f"{error}\n\nNothing is lost: once that is mended, run the same command again.")

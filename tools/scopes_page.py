@@ -22,6 +22,7 @@ BESIDES = {
     "POST /v1/intents": _INLINE,
     "POST /v1/intents/batch": _INLINE,
     "POST /v1/intents/wait": _INLINE,
+    "POST /v1/malformed-intents/{id}/accept": _INLINE,
     "GET /v1/search": "finds users with `manage` too, dead letters with `operate` too",
     "POST /v1/templates/{name}/preview": _FOR_A_NOTIFICATION,
     "POST /v1/templates/preview": _FOR_A_NOTIFICATION,

@@ -71,11 +71,12 @@ class Console:
         """Wait until somebody can read this on the page."""
         self.page.see(f"words(document.body).includes({json.dumps(text)})")
 
-    def violations(self) -> list[str]:
-        """What axe-core finds wrong with the page as it is."""
+    def violations(self, *rules: str) -> list[str]:
+        """What axe-core finds wrong with the page as it is, by all of its rules or these."""
         self.page.run(f"window.axe || (() => {{ {AXE} }})(), 0")
+        only = f", runOnly: {json.dumps(rules)}" if rules else ""
         found: list[dict[str, Any]] = self.page.run(
-            "axe.run(document, {resultTypes: ['violations']}).then(({violations}) =>"
+            f"axe.run(document, {{resultTypes: ['violations']{only}}}).then(({{violations}}) =>"
             " violations.map(({id, nodes}) => ({id, nodes: nodes.slice(0, 3).map((one) => one.html.slice(0, 160))})))"
         )
         return [f"{one['id']}: {node}" for one in found for node in one["nodes"]]

@@ -1,23 +1,27 @@
 """What the pages about words decide without asking anybody: differences, locales, samples, rules. In the browser."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from devstack.launch import RunningStack
+from tests.browser.chromium import Chromium
+from tests.browser.page import opened_page
 from tests.console.console import Console
 from tocsin.content.render import distance
 
 
-@pytest.fixture
-def module(console: Console) -> Any:
-    """Run an expression with what a module of the console exports."""
-    console.open("#/templates")
-
-    def run(name: str, expression: str) -> Any:
-        return console.page.run(f"import(new URL('console/any/{name}', document.baseURI)).then((it) => ({expression}))")
-
-    return run
+@pytest.fixture(scope="module")
+def module(chromium: Chromium, empty_stack: RunningStack) -> Iterator[Any]:
+    """Run an expression with what a module of the console exports. They keep nothing, so one tab does for all."""
+    with opened_page(chromium) as page:
+        Console(page, empty_stack.dev["base_url"]).open("#/templates")
+        yield lambda name, expression: page.run(
+            f"import(new URL('console/any/{name}', document.baseURI)).then((it) => ({expression}))"
+        )
+        assert page.complaints() == []
 
 
 def shown(lines: list[dict[str, Any]]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.console.console import PHONE, Console
+from tests.console.console import Console
 from tests.e2e.client import Client, wait_for
 
 SCRIPT = "tocsinFiles.root"
@@ -147,14 +147,3 @@ def test_how_long_a_job_takes_is_told_by_its_pace(console: Console) -> None:
     left = console.page.run(f"import(new URL('job-words.js', {SCRIPT})).then((all) => all.estimateOf({json.dumps(job)}, {now}))")
 
     assert left == 30
-
-
-@pytest.mark.parametrize(
-    "place",
-    ["#/dead-letters", "#/jobs", "#/system-events", "#/malformed", "#/webhooks", "#/triggers", "#/values", "#/values/stock"],
-)
-def test_operators_pages_are_accessible_and_fit_a_phone(console: Console, place: str) -> None:
-    console.open(place, size=PHONE, theme="dark")
-
-    assert console.violations() == []
-    assert console.sideways() <= 0, json.dumps(place)

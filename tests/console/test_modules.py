@@ -1,25 +1,31 @@
 """The console's pure modules: files of users, the demo's steps, and how values are written."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from devstack.launch import RunningStack
+from tests.browser.chromium import Chromium
+from tests.browser.page import opened_page
 from tests.console.console import Console
 
 NOTHING = "\u2013"  # a dash
 
 
-@pytest.fixture
-def run(console: Console) -> Any:
-    """`run("csv.js", "usersOf('…')")`: what this module's function gives."""
-    console.open("#/demo")
+@pytest.fixture(scope="module")
+def run(chromium: Chromium, empty_stack: RunningStack) -> Iterator[Any]:
+    """`run("csv.js", "usersOf('…')")`: what this module's function gives. They keep nothing, so one tab does for all."""
+    with opened_page(chromium) as page:
+        Console(page, empty_stack.dev["base_url"]).open("#/demo")
 
-    def run(module: str, expression: str) -> Any:
-        name = expression.partition("(")[0]
-        return console.page.run(f"import(new URL({json.dumps(module)}, tocsinFiles.root)).then(({{ {name} }}) => {expression})")
+        def run(module: str, expression: str) -> Any:
+            name = expression.partition("(")[0]
+            return page.run(f"import(new URL({json.dumps(module)}, tocsinFiles.root)).then(({{ {name} }}) => {expression})")
 
-    return run
+        yield run
+        assert page.complaints() == []
 
 
 @pytest.mark.parametrize(

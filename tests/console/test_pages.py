@@ -21,8 +21,8 @@ def test_a_page_has_no_fault_that_axe_knows_and_fits_a_phone(console: Console, p
     console.open(place)
     assert console.violations() == []
 
-    console.page.media(prefers_color_scheme="dark")
-    assert console.violations() == []
+    console.page.media(prefers_color_scheme="dark")  # nothing but colours is another
+    assert console.violations("color-contrast") == []
 
     console.page.size(*PHONE, touch=True)
     assert console.sideways() <= 0

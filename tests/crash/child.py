@@ -57,7 +57,7 @@ def run(job: Job, report: Connection) -> None:
     from tests.crash.boundaries import Boundaries
     from tocsin.foundation import aws
 
-    aws._LIMITS.update({"sqs": (5, 5)} | job.limits)  # moto shares two cores with the tests: 0.3 s would be luck
+    aws._LIMITS.update({"sqs": (5, 5)} | job.limits)  # SQS shares two cores with the tests: 0.3 s would be luck
     boundaries = Boundaries(job.kill_at, job.counting, lambda name: report.send(Ending(killed_at=name)))
     try:
         if job.before:

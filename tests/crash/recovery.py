@@ -14,6 +14,7 @@ from tocsin.foundation.settings import QUEUES
 
 STEP_SECONDS = 301  # longer than a lease, the first nudge after 30 s and the next after 5 min; three pass the evidence window
 MOST_ROUNDS = 16
+MOST = 10  # messages that SQS gives at once
 WORK = """
     SELECT EXISTS (SELECT FROM outbox) OR EXISTS (
         SELECT FROM domain_events JOIN domain_events_processed AS processed
@@ -69,13 +70,13 @@ def arn_at(queue_url: str) -> str:
 
 def _dispatch_all(handler: Handler, queue: str, copies: int) -> bool:
     """Give every message of a queue to a worker of it. False: there was none."""
-    sqs, url, found = aws.client("sqs"), os.environ[f"{queue.upper()}_QUEUE_URL"], False
-    while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
+    sqs, url, found, messages = aws.client("sqs"), os.environ[f"{queue.upper()}_QUEUE_URL"], False, ["some"] * MOST
+    while len(messages) == MOST and (messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=MOST).get("Messages", [])):
         found, source = True, {"eventSourceARN": arn_at(url)}
         event = {"Records": [{"messageId": one["MessageId"], "body": one["Body"]} | source for one in messages]}
         for _ in range(copies):
             answer = handler(event, Context())
             assert answer == {"batchItemFailures": []}, answer
-        for one in messages:
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
+        done = [{"Id": str(number), "ReceiptHandle": one["ReceiptHandle"]} for number, one in enumerate(messages)]
+        sqs.delete_message_batch(QueueUrl=url, Entries=done)
     return found

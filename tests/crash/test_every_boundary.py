@@ -155,8 +155,8 @@ def _only_doubtful_routes_may_differ(at_crash: Evidence, found: Evidence, where:
 @pytest.mark.parametrize(
     ("door", "exchanges"),
     {
-        "intake": ["authenticate.authenticate", "accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
-        "intake_queue": ["accept_intents._reserve", "sqs in tocsin.foundation.work_queue._send"],
+        "intake": ["authenticate.authenticate", "reserve.reserve", "sqs in tocsin.foundation.work_queue._send"],
+        "intake_queue": ["reserve.reserve", "sqs in tocsin.foundation.work_queue._send"],
         "dispatch": ["dispatch._take", "flow.plan", "open.open_attempts", "ses/sns in tocsin.channels", "settle._record"],
         "dispatch_in_trouble": [
             "open.open_attempts",

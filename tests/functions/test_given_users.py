@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -12,6 +13,10 @@ from tests.crash.waiting import wait_until
 from tests.functions.doors import Api, Context, handler_of, intent, sqs_event
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
+from tocsin.access.audit import Actor
+from tocsin.intake.accept_intents import Admitted, Asked, accept
+from tocsin.intake.admission import Sender
+from tocsin.intake.intents import Intent
 from tocsin.people import given_users
 
 CAROL = {"id": "carol", "email": "carol@example.com", "phone": "+14155550123", "locale": "pt-BR"}
@@ -137,6 +142,20 @@ def test_a_repetition_changes_no_user(world: World, api: Api) -> None:
     assert (user["email"], user["phone"]) == ("new@example.com", "+14155550123")
 
 
+def test_a_try_whose_answer_was_lost_is_repeated_without_a_second_effect(world: World) -> None:
+    given = Asked("k-1", Intent.model_validate(to(CAROL)), b"f" * 32)
+    sender = Sender(TENANT, "shop", "live", rate_subject="test", rate_limit=10, actor=Actor(TENANT, "test"))
+
+    tries = [
+        accept(world.app, [given], sender=sender, request_id="", trace_id="", window=timedelta(days=7))[0][0] for _ in range(2)
+    ]
+
+    assert tries[0] == tries[1]
+    assert isinstance(tries[1], Admitted)
+    assert not tries[1].is_replay
+    assert (world.count("users"), world.count("records"), len(_audit(world))) == (1, 1, 1)
+
+
 def test_a_key_that_is_free_again_makes_known_again(world: World, api: Api, later: Callable[[timedelta], None]) -> None:
     api.send(to(CAROL), idempotency_key="k-1")
     later(timedelta(days=8))
@@ -239,11 +258,108 @@ def test_a_batch_may_say_more_and_more_of_one_user(world: World, api: Api) -> No
     assert (user["email"], user["phone"], user["attributes"]) == ("carol@example.com", None, {"a": {"b": 1, "c": 2}})
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [(None, {"b": 2}, {"b": 2}), ({"a": 5}, {"a": {"b": 2}}, {"a": {"b": 2}, "plan": "free"})],
+)
+def test_what_a_batch_clears_first_stays_cleared(world: World, api: Api, first: Any, second: Any, left: Any) -> None:
+    api.put("/v1/users/carol", {"attributes": {"a": {"c": 1}, "plan": "free"}})
+
+    _batch(api, to({"id": "carol", "attributes": first}), to({"id": "carol", "attributes": second}))
+
+    assert _user(world, "carol")["attributes"] == left
+
+
+def test_of_a_batch_only_those_are_refused_who_want_what_is_taken(world: World, api: Api) -> None:
+    world.add_user("bob", email="bob@example.com")
+
+    results = _batch(
+        api,
+        to({"id": "carol", "email": "carol@example.com"}),
+        to({"id": "carol", "phone": "+14155550123"}),
+        to("carol", {"id": "carol", "email": "bob@example.com"}),
+    )
+
+    assert [one["status"] for one in results] == [202, 202, 409]
+    assert results[2]["problem"]["errors"][0]["pointer"] == "/audience/user_ids/1/email"
+    user = _user(world, "carol")
+    assert (user["email"], user["phone"]) == ("carol@example.com", "+14155550123")
+
+
+@pytest.mark.parametrize(
+    ("items", "statuses", "known"),
+    [
+        ([to(CAROL), to(CAROL)], [202, 202], {"alice", "carol"}),
+        ([to(CAROL), to({"id": "dan"})], [202, 422], {"alice", "carol"}),
+        ([to("alice"), to({"id": "dan"})], [202, 422], {"alice"}),
+        ([to({"id": "dan"}, template="nameless"), to(CAROL)], [422, 202], {"alice", "carol"}),
+        ([to("nobody"), to(CAROL), to({"id": "dan"})], [422, 202, 422], {"alice", "carol"}),
+    ],
+)
+def test_of_a_batch_with_one_key_twice_the_first_that_can_be_taken_counts(
+    world: World, api: Api, items: list[Any], statuses: list[int], known: set[str]
+) -> None:
+    world.add_user()
+
+    answer = api.post("/v1/intents/batch", {"intents": [one | {"idempotency_key": "k-1"} for one in items]})
+
+    assert answer.status == 200, answer.text
+    assert [one["status"] for one in answer.json["results"]] == statuses
+    assert world.count("records") == 1
+    assert {row["external_id"] for row in world.rows("SELECT external_id FROM users")} == known
+
+
+def test_what_is_refused_counts_against_the_limit_too(world: World, api: Api) -> None:
+    world.add_user("bob", email="bob@example.com")
+    taken, nameless = to({"id": "carol", "email": "bob@example.com"}), to(CAROL, template="nameless")
+
+    api.send(taken)
+    api.send(nameless)
+    _batch(api, taken, nameless, to({"id": "dan"}))
+    answer = api.post("/v1/intents/batch", _numbered(taken))
+
+    assert world.one("SELECT sum(request_count) FROM rate_limits WHERE limit_type = 'intents'") == 6
+    assert "r=6000;" not in answer.headers["RateLimit"]
+
+
+def test_above_the_limit_nobody_is_made_known(world: World, api: Api) -> None:
+    world.add_user("bob", email="bob@example.com")
+    limited = {"name": "slow", "producer": "shop", "scopes": ["send", "manage"], "rate_limit": 1}
+    keys = [api.post("/v1/api-keys", limited).json["key"] for _ in range(2)]
+    taken, free = to({"id": "carol", "email": "bob@example.com"}), to(CAROL)
+
+    answers = [api.post("/v1/intents/batch", _numbered(one, one), key=key) for one, key in zip((taken, free), keys, strict=True)]
+
+    assert [answer.status for answer in answers] == [429, 429]
+    assert (world.count("users"), world.count("records")) == (1, 0)
+    assert api.send(free, key=keys[1]).status == 202
+
+
+def test_the_audit_names_each_of_very_many(world: World, api: Api) -> None:
+    many = [{"id": f"p-{n}"} for n in range(900)]
+
+    assert api.send(to(*many, channels=["in_app"])).status == 202
+
+    named = [name for row in _audit(world) for name in row["changes"]["new"]["created"]]
+    assert len(set(named)) == 900
+
+
+def _numbered(*intents: dict[str, Any]) -> dict[str, Any]:
+    return {"intents": [one | {"idempotency_key": f"n-{n}-{uuid4()}"} for n, one in enumerate(intents)]}
+
+
+def _batch(api: Api, *intents: dict[str, Any]) -> list[dict[str, Any]]:
+    answer = api.post("/v1/intents/batch", _numbered(*intents))
+    assert answer.status == 200, answer.text
+    results: list[dict[str, Any]] = answer.json["results"]
+    return results
+
+
 def test_what_two_say_of_one_new_user_at_once_is_both_kept(world: World, api: Api) -> None:
     rival = world.connect("tocsin_app")
     rival.execute("BEGIN")
     rival.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
-    given_users.merge(rival, TENANT, {"carol": {"email": "carol@example.com"}})
+    given_users.merge(rival, TENANT, {"carol": [{"email": "carol@example.com"}]})
     with ThreadPoolExecutor() as pool:
         ours = pool.submit(api.send, to({"id": "carol", "phone": "+14155550123"}, channels=["sms"]))
         wait_until(lambda: world.one("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0)
@@ -259,7 +375,7 @@ def test_an_address_that_a_rival_takes_meanwhile_is_told_as_taken(world: World, 
     rival = world.connect("tocsin_app")
     rival.execute("BEGIN")
     rival.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
-    given_users.merge(rival, TENANT, {"bob": {"email": "carol@example.com"}})
+    given_users.merge(rival, TENANT, {"bob": [{"email": "carol@example.com"}]})
     with ThreadPoolExecutor() as pool:
         ours = pool.submit(api.send, to(CAROL))
         wait_until(lambda: world.one("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0)
@@ -268,6 +384,23 @@ def test_an_address_that_a_rival_takes_meanwhile_is_told_as_taken(world: World, 
 
     assert_problem(answer, 409, "already-taken")
     assert {row["external_id"] for row in world.rows("SELECT external_id FROM users")} == {"bob"}
+
+
+def test_who_is_erased_while_they_are_given_is_made_known_anew(world: World, api: Api) -> None:
+    world.add_user("carol")
+    rival = world.connect("tocsin_app")
+    rival.execute("BEGIN")
+    rival.execute("SELECT set_config('tocsin.tenant', %s, true)", [str(TENANT)])
+    rival.execute("SELECT FROM users WHERE external_id = 'carol' FOR UPDATE")
+    with ThreadPoolExecutor() as pool:
+        ours = pool.submit(api.send, to(CAROL))
+        wait_until(lambda: world.one("SELECT count(*) FROM pg_locks WHERE NOT granted") > 0)
+        rival.execute("DELETE FROM users WHERE external_id = 'carol'")
+        rival.execute("COMMIT")
+        answer = ours.result()
+
+    assert answer.status == 202, answer.text
+    assert _user(world, "carol")["email"] == "carol@example.com"
 
 
 def test_it_works_with_a_wait_for_the_outcome(world: World, api: Api) -> None:
@@ -285,6 +418,15 @@ def test_a_message_of_the_queue_may_bring_its_users(world: World, api: Api) -> N
     assert _user(world, "carol")["email"] == "carol@example.com"
     (row,) = _audit(world)
     assert row["actor"] == "queue:billing"
+
+
+def test_a_message_of_the_bus_passes_for_nobody_else_in_the_audit(world: World, api: Api) -> None:
+    message = to(CAROL) | {"producer": "01890a5d-ac96-774b-bcce-b302099a8057"}
+
+    _deliver({"id": "e-1", "detail-type": "tocsin.intent", "source": "key", "detail": message})
+
+    (row,) = _audit(world)
+    assert row["actor"] == "events:key:01890a5d-ac96-774b-bcce-b302099a8057"
 
 
 def test_a_message_whose_address_is_anothers_is_kept_as_malformed(world: World, api: Api) -> None:
@@ -309,6 +451,21 @@ def test_what_is_accepted_after_all_makes_its_users_known(world: World, api: Api
     assert_problem(refused, 403, "forbidden")
     assert accepted.status == 200, accepted.text
     assert _user(world, "carol")["email"] == "carol@example.com"
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_erasing_somebody_forgets_what_a_refused_message_gave_of_them(world: World, api: Api, as_list: bool) -> None:
+    world.add_user("carol", email="carol@example.com")
+    given = {"id": "carol", "email": "carol.private@example.com", "attributes": {"name": "Carol Day"}}
+    message = to(given, "nobody")
+    _deliver(message if as_list else message | {"audience": {"kind": "users", "user_ids": {"id": "carol"}}})
+
+    receipt = api.post("/v1/users/carol/erase")
+
+    assert receipt.status == 200, receipt.text
+    kept = str(world.one("SELECT raw_fields FROM malformed_intents"))
+    assert "carol" not in kept.lower()
+    assert ("nobody" in kept) is as_list
 
 
 def _deliver(*bodies: Any) -> None:

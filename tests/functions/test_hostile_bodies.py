@@ -82,21 +82,20 @@ BODIES: dict[str, str] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BODIES)
-def test_a_hostile_intent_is_refused_without_a_word_of_the_inside(world: World, api: Api, name: str) -> None:
-    started = time.monotonic()
-    answer = api.send(BODIES[name])
-    took = time.monotonic() - started
+def test_a_hostile_intent_is_refused_without_a_word_of_the_inside(world: World, api: Api) -> None:
+    for name, body in BODIES.items():
+        started = time.monotonic()
+        answer = api.send(body)
+        took = time.monotonic() - started
 
-    assert 400 <= answer.status < 500, answer.text
-    assert answer.headers["Content-Type"] == "application/problem+json"
-    assert not INSIDES.search(answer.text)
-    assert len(answer.text) < 10_000
-    assert took < 1
-    assert world.count("records") == 0
+        assert 400 <= answer.status < 500, (name, answer.text)
+        assert answer.headers["Content-Type"] == "application/problem+json", name
+        assert not INSIDES.search(answer.text), name
+        assert len(answer.text) < 10_000, name
+        assert took < 1, name
+        assert world.count("records") == 0, name
 
 
-@pytest.mark.parametrize("name", BODIES)
 @pytest.mark.parametrize(
     "path",
     [
@@ -113,11 +112,12 @@ def test_a_hostile_intent_is_refused_without_a_word_of_the_inside(world: World, 
         "/v1/kv/orders/alice",
     ],
 )
-def test_the_other_writes_refuse_hostile_bodies_too(world: World, api: Api, path: str, name: str) -> None:
-    answer = api.call("PUT" if "alice" in path else "POST", path, BODIES[name])
+def test_the_other_writes_refuse_hostile_bodies_too(world: World, api: Api, path: str) -> None:
+    for name, body in BODIES.items():
+        answer = api.call("PUT" if "alice" in path else "POST", path, body)
 
-    assert answer.status < 500, answer.text
-    assert not INSIDES.search(answer.text)
+        assert answer.status < 500, (name, answer.text)
+        assert not INSIDES.search(answer.text), name
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
@@ -171,7 +171,6 @@ QUERIES: dict[str, str] = {
 }
 
 
-@pytest.mark.parametrize("name", QUERIES)
 @pytest.mark.parametrize(
     "path",
     [
@@ -185,16 +184,19 @@ QUERIES: dict[str, str] = {
         "/v1/kv/orders",
     ],
 )
-def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path: str, name: str) -> None:
-    answer = api.get(path, query=QUERIES[name])
+def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path: str) -> None:
+    for name, query in QUERIES.items():
+        answer = api.get(path, query=query)
 
-    assert answer.status < 500, answer.text
-    assert not INSIDES.search(answer.text)
-    if name.startswith(("a limit", "a negative limit", "an empty limit")):
-        assert answer.status == 422
+        assert answer.status < 500, (name, answer.text)
+        assert not INSIDES.search(answer.text), name
+        if name.startswith(("a limit", "a negative limit", "an empty limit")):
+            assert answer.status == 422, name
 
 
-@pytest.mark.parametrize("segment", ["%00", "%ff", "..", "%27%20OR%201=1", "x" * 5000, "%F0%9F%98%80", "%2F%2F"])
+SEGMENTS = ["%00", "%ff", "..", "%27%20OR%201=1", "x" * 5000, "%F0%9F%98%80", "%2F%2F"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
@@ -223,13 +225,14 @@ def test_hostile_parameters_never_reach_the_inside(world: World, api: Api, path:
         ("DELETE", "/v1/triggers/{}", None),
     ],
 )
-def test_hostile_paths_never_reach_the_inside(world: World, api: Api, method: str, path: str, body: Any, segment: str) -> None:
+def test_hostile_paths_never_reach_the_inside(world: World, api: Api, method: str, path: str, body: Any) -> None:
     world.add_user()
 
-    answer = api.call(method, path.format(segment), body)
+    for segment in SEGMENTS:
+        answer = api.call(method, path.format(segment), body)
 
-    assert answer.status < 500, answer.text
-    assert not INSIDES.search(answer.text)
+        assert answer.status < 500, (segment[:20], answer.text)
+        assert not INSIDES.search(answer.text), segment[:20]
 
 
 def test_a_device_token_as_long_as_promised_is_kept_or_refused_but_no_outage(world: World, api: Api) -> None:

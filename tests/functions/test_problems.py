@@ -124,6 +124,7 @@ def test_a_key_in_flight_elsewhere_is_409_and_says_when_to_come_back(world: Worl
         window=timedelta(days=7),
         rate_subject="rival",
         rate_limit=1_000,
+        cost=1,
     )
 
     answer = api.send(idempotency_key="k-1")

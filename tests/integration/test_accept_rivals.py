@@ -89,6 +89,7 @@ def _hold(world: World, asked: Asked) -> object:
         window=timedelta(days=7),
         rate_subject="rival",
         rate_limit=1_000,
+        cost=1,
     )
     return conn
 

@@ -117,3 +117,14 @@ def test_while_the_other_value_cannot_be_read_nobody_is_called_a_forger(arn: str
 
     with pytest.raises(SecretUnavailable):
         list(secrets.accepted(arn))
+
+
+def test_nor_does_each_forgery_wait_for_a_try_that_fails(arn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets.known(arn)
+    _lose(arn)
+    with pytest.raises(SecretUnavailable):
+        list(secrets.accepted(arn))
+    monkeypatch.setattr(secrets, "_read", lambda arn, stage: pytest.fail("asked again at once"))
+
+    with pytest.raises(SecretUnavailable, match=r"^ResourceNotFoundException$"):
+        list(secrets.accepted(arn))

@@ -125,7 +125,11 @@ def test_a_failed_run_keeps_the_file_that_make_test_writes() -> None:
 
 def test_every_lock_is_looked_at_for_newer_versions_and_every_folder_that_is_named_has_one() -> None:
     (python,) = [each for each in read(".github/dependabot.yml")["updates"] if each["package-ecosystem"] == "pip"]
-    locks = {f"/{path.rpartition('/')[0]}" for path in ours() if re.search(r"(^requirements/\w+|/requirements)\.txt$", path)}
+    locks = {
+        f"/{path.rpartition('/')[0]}"
+        for path in ours()
+        if re.search(r"(^requirements/(installers/)?\w+|/requirements)\.txt$", path)
+    }
 
     assert {lock for lock in locks if not any(fnmatch(lock, pattern) for pattern in python["directories"])} == set()
     assert [pattern for pattern in python["directories"] if not any(fnmatch(lock, pattern) for lock in locks)] == []

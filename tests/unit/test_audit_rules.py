@@ -53,7 +53,10 @@ def _writers() -> Iterator[tuple[str, str, str]]:
 
 def _calls_audit(function: ast.AST) -> bool:
     said = ast.unparse(function)
-    return any(word in said for word in ("audit.record(", "audit.columns_of(", "record_change(", "_record_made(", "_record("))
+    return any(
+        word in said
+        for word in ("audit.record(", "audit.columns_of(", "record_change(", "record_many(", "_record_made(", "_record(")
+    )
 
 
 def _callers() -> dict[tuple[str, str], list[ast.FunctionDef]]:

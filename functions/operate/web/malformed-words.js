@@ -7,16 +7,19 @@ export const CODES = [
   ["invalid_json", "is no JSON"],
   ["too_large", "is too large"],
   ["recipient_not_found", "names a user who is not known"],
+  ["already_taken", "gives a user an email or username that another one has"],
   ["unknown_template", "names a template that is not known"],
   ["missing_variables", "lacks what its template needs"],
   ["nothing_to_say", "has nothing to say"],
   ["idempotency_conflict", "has the key of another message"],
   ["unknown_tenant", "names a tenant that is not known"],
+  ["tenant_suspended", "is for a tenant that is suspended"],
 ];
 export const codeWords = (code) => Object.fromEntries(CODES)[code] ?? words(code).toLowerCase();
 
 const ADVICE = {
   recipient_not_found: "Make the user known, then accept it as it came.",
+  already_taken: "Correct the address below, or take it from the user who has it; then accept it.",
   unknown_template: "Publish the template, then accept it as it came.",
   idempotency_conflict: "Its key belongs to another message: give it a new idempotency_key, or put it aside.",
   unknown_tenant: "It was for another tenant: have it sent again once there is one, and put this aside.",

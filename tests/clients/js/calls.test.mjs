@@ -44,6 +44,14 @@ test("each method is one call of the API", async () => {
   assert.ok(sent.every(({ headers }) => headers.get("authorization") === `Bearer ${KEY}`));
 });
 
+test("who waits no time does not wait", async () => {
+  const { tocsin, sent } = client([answer(202, RECEIPT)]);
+
+  for (const wait of [0, null, undefined]) await tocsin.send(INTENT, { wait });
+
+  assert.deepEqual(sent.map(({ line, headers }) => [line, headers.get("prefer")]), Array(3).fill(["POST /v1/intents", null]));
+});
+
 test("an intent may be written the short way", async () => {
   const { tocsin, sent } = client([answer(200, { results: [] }, { "Idempotency-Replayed": "true" })]);
   const written = { type: "t", title: "Hello", message: "In full.", url: "https://x.example", payload: { order: 17 } };

@@ -25,9 +25,9 @@ export class Tocsin {
 
   /** Ask for a notification. However often it has to be said, it is sent once. `wait`: seconds to wait for the outcome. */
   async send(intent, { idempotencyKey = crypto.randomUUID(), wait, ...options } = {}) {
-    const headers = { "Idempotency-Key": headerOf(idempotencyKey), Prefer: wait && `wait=${wait}` };
+    const headers = { "Idempotency-Key": headerOf(idempotencyKey), Prefer: wait ? `wait=${wait}` : undefined };
     const path = wait ? "/v1/intents/wait" : "/v1/intents";
-    const more = { timeoutMs: wait && (wait + 10) * 1000, ...options, headers, body: intentOf(intent), repeatable: true };
+    const more = { timeoutMs: wait ? (wait + 10) * 1000 : undefined, ...options, headers, body: intentOf(intent), repeatable: true };
     const answer = await this.#transport.request("POST", path, more).catch(rethrowWith({ idempotencyKey }));
     const replayed = answer.headers.get("idempotency-replayed") === "true";
     return { ...answer.data, idempotency_key: idempotencyKey, replayed };

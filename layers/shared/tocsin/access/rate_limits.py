@@ -77,7 +77,7 @@ def admits_call(conn: Connection[Any], tenant_id: UUID, subject: str, limit: int
     if calls.untold * SHARES < limit:
         return True
     with tenant_round_trip(conn, tenant_id):
-        counted = rate_limits.add_calls(conn, tenant_id, subject, calls=calls.untold, limit=limit)
+        counted = rate_limits.add(conn, tenant_id, subject, "api", count=calls.untold, limit=limit)
     row = counted.fetchone()
     calls.told, calls.untold = row[0] if row else 0, 0
     return calls.told <= limit

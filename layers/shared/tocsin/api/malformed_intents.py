@@ -213,8 +213,8 @@ ENDPOINTS = [
         answer=ShownMalformedIntent,
         answers=_UNKNOWN
         | {
-            403: "The key lacks the scope, or is a test key",
-            409: "It was put aside, or its key is in flight",
+            403: "The key lacks the scope, or `manage` for the users that are given, or is a test key",
+            409: "It was put aside, its key is in flight, or an address is another user's",
             429: "Rate limited",
         },
     ),

@@ -11,7 +11,7 @@ AGAIN_SECONDS = 30.0  # until the next look, when one that is known cannot be re
 _CURRENT, _PREVIOUS = "AWSCURRENT", "AWSPREVIOUS"  # what Secrets Manager calls the value of now, and the one before it
 
 _kept: dict[str, tuple[float, str]] = {}
-_others_kept: dict[str, tuple[float, tuple[bytes, ...]]] = {}
+_others_kept: dict[str, tuple[float, tuple[bytes, ...] | str]] = {}  # or the one word for why there are none
 
 
 class SecretUnavailable(Exception):
@@ -65,11 +65,17 @@ def accepted(arn: str) -> Iterator[bytes]:
 
 
 def _others(arn: str) -> tuple[bytes, ...]:
+    """A failure is kept as well: else everyone who shows a forgery meanwhile would wait for another try."""
     expires_at, others = _others_kept.get(arn, (0.0, ()))
     if time.monotonic() >= expires_at:
-        before, now = previous(arn), read(arn)
-        others = tuple(text.encode() for text in (now, before) if text)
+        try:
+            before, now = previous(arn), read(arn)
+            others = tuple(text.encode() for text in (now, before) if text)
+        except SecretUnavailable as error:
+            others = str(error)
         _others_kept[arn] = (time.monotonic() + AGAIN_SECONDS, others)
+    if isinstance(others, str):
+        raise SecretUnavailable(others)
     return others
 
 

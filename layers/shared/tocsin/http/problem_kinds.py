@@ -224,8 +224,8 @@ AREAS: dict[str, list[Kind]] = {
         Kind(
             "named-twice",
             422,
-            "A batch, or an intent, names the same user twice.",
-            "Name each user once. Of a batch the first one counts.",
+            "A batch of users names the same user twice.",
+            "Name each user once. The first one counts.",
         ),
         Kind(
             "reason-required",

@@ -14,7 +14,7 @@ from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.admission import Sender
-from tocsin.intake.intents import DEFAULT_CHANNELS, AddressAudience, Intent, ScopeAudience, UsersAudience
+from tocsin.intake.intents import DEFAULT_CHANNELS, AddressAudience, GivenUser, Intent, ScopeAudience, UsersAudience
 from tocsin.intake.reserve import Arrival, Given, Row, reserve, reserve_with_users
 from tocsin.store import records
 from tocsin.store.flow.accept_intents import Reserved
@@ -184,11 +184,12 @@ def _end(asked: Asked, reserved: Reserved, known: dict[str, records.Reservation]
 
 
 def _refusal(intent: Intent, reserved: Reserved) -> Refusal:
-    places = _places(intent)
     if reserved.clash:
         name, field = reserved.clash
-        return AttributesTooLarge(places[name], name) if field == "attributes" else TakenByAnother(places[name], name, field)
+        place = _given_place(intent, name)
+        return AttributesTooLarge(place, name) if field == "attributes" else TakenByAnother(place, name, field)
     if reserved.unknown_user_ids:
+        places = _places(intent)
         return UnknownUsers({places[name]: name for name in reserved.unknown_user_ids})
     if reserved.unknown_template:
         return UnknownTemplate(reserved.unknown_template)
@@ -218,6 +219,12 @@ def _places(intent: Intent) -> dict[str, str]:
     for n, name in enumerate(written):
         places.setdefault(name, str(n))
     return places
+
+
+def _given_place(intent: Intent, name: str) -> str:
+    """Where they are given, which need not be where their id stands first."""
+    recipients = intent.audience.user_ids if isinstance(intent.audience, UsersAudience) else []
+    return next(str(n) for n, user in enumerate(recipients) if isinstance(user, GivenUser) and user.id == name)
 
 
 def _nudge(tenant_id: UUID, asked: list[Asked], reserved: list[Reserved], known: dict[str, records.Reservation]) -> None:

@@ -121,6 +121,7 @@ def _forget(
             words=words,
             keys=keys,
             stand_in=stand_in,
+            external_id=subject.external_id,
             email=subject.email,
             phone=subject.phone,
         )

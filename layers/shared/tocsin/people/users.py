@@ -18,6 +18,7 @@ from tocsin.store.users import UnknownUser, User
 
 _PERSONAL = ("email", "phone", "username", "attributes")
 _PLAIN = ("locale", "timezone")
+_MOST_AUDITED = 400  # ids in one audit row, which has room for them
 
 FIELDS = ("email", "phone", "username", "locale", "timezone", "attributes")
 
@@ -92,9 +93,7 @@ def _make_all_known(conn: Connection[Any], actor: Actor, people: dict[str, Profi
         with _told_what_is_taken(), tenant_transaction(conn, actor.tenant_id):
             rows = [{"external_id": name} | asdict(profile) for name, profile in people.items()]
             written = users.upsert_all(conn, actor.tenant_id, rows)
-            created = [str(user_id) for user_id, is_new in written.values() if is_new]
-            updated = [str(user_id) for user_id, is_new in written.values() if not is_new]
-            audit.record(conn, actor, "upsert", "user", "batch", {"new": {"created": created, "updated": updated}})
+            record_many(conn, actor, dict(written.values()))
         return {name: is_new for name, (_, is_new) in written.items()}
     except AlreadyTaken as taken:
         names = list(people)
@@ -132,6 +131,16 @@ def record_change(conn: Connection[Any], actor: Actor, old: User | None, new: Us
     changes = audit.difference(_audited(old) if old else None, _audited(new), masked=_PERSONAL)
     if changes["new"]:
         audit.record(conn, actor, "update" if old else "create", "user", str(new.id), changes)
+
+
+def record_many(conn: Connection[Any], actor: Actor, are_new: dict[UUID, bool]) -> None:
+    """The same of many at once, by their ids alone: in as many rows as hold them all, for what is too long is cut."""
+    ids = list(are_new)
+    for start in range(0, len(ids), _MOST_AUDITED):
+        some = ids[start : start + _MOST_AUDITED]
+        created = [str(user_id) for user_id in some if are_new[user_id]]
+        updated = [str(user_id) for user_id in some if not are_new[user_id]]
+        audit.record(conn, actor, "upsert", "user", "batch", {"new": {"created": created, "updated": updated}})
 
 
 def _audited(user: User) -> dict[str, Any]:

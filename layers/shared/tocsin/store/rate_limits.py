@@ -1,7 +1,7 @@
 """How many requests a subject made in a minute. The limit is a CHECK for what is sent: above it, nothing commits.
 
-That is counted in flow.accept_intents and flow.accept_events. Calls are added a few at a time, after they were let in: their
-limit is only told."""
+That is counted in flow.accept_intents and flow.accept_events, and here where all of it is refused. Calls are added a few at a
+time, after they were let in: their limit is only told."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,17 +12,17 @@ from psycopg import Connection, Cursor
 CONSTRAINT = "rate_limits_within"
 
 
-def add_calls(conn: Connection[Any], tenant_id: UUID, subject: str, *, calls: int, limit: int) -> Cursor[tuple[int]]:
-    """Add calls to those of this minute; the cursor has how many they are now, of all who count."""
+def add(conn: Connection[Any], tenant_id: UUID, subject: str, what: str, *, count: int, limit: int) -> Cursor[tuple[int]]:
+    """Add so many to those of this minute (`what`: api, intents); the cursor has how many they are now, of all who count."""
     return conn.execute(
         """
         INSERT INTO rate_limits (tenant_id, subject, limit_type, window_start, request_count, max_count)
-        VALUES (%(tenant_id)s, %(subject)s, 'api', date_trunc('minute', tocsin_now()), %(calls)s, %(limit)s)
+        VALUES (%(tenant_id)s, %(subject)s, %(what)s, date_trunc('minute', tocsin_now()), %(count)s, %(limit)s)
         ON CONFLICT (tenant_id, subject, limit_type, window_start) DO UPDATE
             SET request_count = rate_limits.request_count + EXCLUDED.request_count, max_count = EXCLUDED.max_count
         RETURNING request_count
         """,
-        {"tenant_id": tenant_id, "subject": subject, "calls": calls, "limit": limit},
+        {"tenant_id": tenant_id, "subject": subject, "what": what, "count": count, "limit": limit},
     )
 
 

@@ -164,12 +164,18 @@ def _find_newest(conn: Connection[Any], wanted: dict[str, Any], *, is_near: bool
               FROM routes
               WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
                 AND (%(statuses)s::text[] IS NULL OR routes.status = ANY(%(statuses)s)) AND routes.channel = ANY(%(channels)s)))
-          -- accepted: it waits to be planned; finished: none of its routes is unfinished, and it does not wait
+          -- accepted: it waits to be planned; finished: none of its routes is unfinished, and it neither waits nor died of it
           AND (%(own)s::text IS DISTINCT FROM 'finished' OR (
               SELECT true
               FROM routes
               WHERE routes.tenant_id = %(tenant_id)s AND routes.notification_id = records.notification_id
                 AND routes.status IN ('pending', 'failed')
+              LIMIT 1) IS NULL AND (
+              SELECT true
+              FROM dead_letters
+              WHERE dead_letters.tenant_id = %(tenant_id)s AND dead_letters.notification_id = records.notification_id
+                AND dead_letters.route_id IS NULL AND dead_letters.source_kind IN ('plan', 'fanout')
+                AND dead_letters.resolution IS DISTINCT FROM 'replayed'
               LIMIT 1) IS NULL)
           AND (%(own)s::text IS NULL OR %(own)s = 'in_progress' OR (%(own)s = 'accepted') = ((
               SELECT true

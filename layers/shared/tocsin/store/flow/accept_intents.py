@@ -45,6 +45,7 @@ def reserve(
     window: timedelta,
     rate_subject: str,
     rate_limit: int,
+    cost: int,
 ) -> Cursor[Reserved]:
     """Write record and outbox row of each intent whose key is free and whose recipients exist; read the cursor after the commit.
 
@@ -92,7 +93,8 @@ def reserve(
             LEFT JOIN LATERAL unnest(template.variables) AS variable ON true
             GROUP BY resolved.n
         ), recipients AS (
-            -- Who is not known, and of the others who lacks what: the first twenty. Devices are not looked for in vain.
+            -- Who is not known, and of the others who lacks what: the first twenty. Where the intent's own channels have no push,
+            -- devices are not looked for.
             SELECT intent.n, found.*
             FROM intent
             CROSS JOIN LATERAL (
@@ -187,6 +189,6 @@ def reserve(
             "window": window,
             "rate_subject": rate_subject,
             "rate_limit": rate_limit,
-            "cost": len(intents),
+            "cost": cost,
         },
     )

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import Connection
+from psycopg.types.json import Jsonb
 
 
 def delete_history(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, limit: int) -> dict[str, int]:
@@ -331,6 +332,7 @@ def mask_the_rest(
     words: str,
     keys: str,
     stand_in: str,
+    external_id: str,
     email: str | None,
     phone: str | None,
 ) -> dict[str, int]:
@@ -340,7 +342,14 @@ def mask_the_rest(
             """
             WITH malformed AS (
                 UPDATE malformed_intents
-                SET raw_fields = regexp_replace(raw_fields::text, %(pattern)s, %(stand_in)s, 'g')::jsonb,
+                SET raw_fields = regexp_replace(CASE
+                        -- of a user who came with it nothing stays but the place
+                        WHEN raw_fields @> jsonb_build_object(
+                            'audience', jsonb_build_object('user_ids', jsonb_build_array(%(given)s)))
+                        THEN jsonb_set(raw_fields, '{audience,user_ids}', (
+                            SELECT jsonb_agg(CASE WHEN one @> %(given)s THEN one -> 'id' ELSE one END)
+                            FROM jsonb_array_elements(raw_fields #> '{audience,user_ids}') AS one))
+                        ELSE raw_fields END::text, %(pattern)s, %(stand_in)s, 'g')::jsonb,
                     failure_message = regexp_replace(failure_message, %(words)s, %(stand_in)s, 'g'),
                     resolution_reason = regexp_replace(resolution_reason, %(words)s, %(stand_in)s, 'g'),
                     idempotency_key = CASE WHEN idempotency_key ~ %(keys)s THEN %(stand_in)s ELSE idempotency_key END
@@ -412,6 +421,7 @@ def mask_the_rest(
                 "words": words,
                 "keys": keys,
                 "stand_in": stand_in,
+                "given": Jsonb({"id": external_id}),
                 "email": email,
                 "phone": phone,
             },
