@@ -10,6 +10,7 @@ import pytest
 from psycopg import Connection
 
 from tests.claiming import claim_page
+from tests.crash.waiting import wait_until
 from tests.events import (
     SCOPE,
     THREAD,
@@ -118,7 +119,9 @@ def test_a_worker_that_dies_in_the_midst_of_the_pages_is_replaced_where_it_stood
     if moment == "before committing":
         dying.execute("BEGIN")
         assert fan_out.fan_out_page(dying, page, lease_token=token)
+    pid = dying.info.backend_pid
     dying.close()
+    wait_until(lambda: not crowd.rows("SELECT FROM pg_stat_activity WHERE pid = %(pid)s", pid=pid))  # and lets go of its rows
     told_before = len(crowd.inbox())
     assert tell_page(crowd) is None, "it is leased to the dead one"
 
