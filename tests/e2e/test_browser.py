@@ -1,6 +1,5 @@
 """The whole way: a fact is told by HTTP, and a person with the page open sees it, acts on it, and the server knows."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -8,9 +7,8 @@ from uuid import uuid4
 import pytest
 
 from devstack.launch import RunningStack
-from tests.browser.chromium import Chromium, started_chromium
 from tests.browser.fake_inbox import Answer, serving
-from tests.browser.page import Page, opened_page
+from tests.browser.page import Page
 from tests.clients.js.shop import mapped_shop
 from tests.e2e.client import Client, wait_for
 
@@ -18,19 +16,6 @@ from tests.e2e.client import Client, wait_for
 @pytest.fixture
 def client(running_stack: RunningStack) -> Client:
     return Client.of(running_stack)
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with started_chromium(tmp_path_factory.mktemp("chromium")) as chromium:
-        yield chromium
-
-
-@pytest.fixture
-def page(chromium: Chromium) -> Iterator[Page]:
-    with opened_page(chromium) as page:
-        yield page
-        assert page.complaints() == []
 
 
 @pytest.fixture

@@ -161,14 +161,15 @@ class Stage:
         assert self.api.post(f"/v1/tenants/{tenant}/suspend", {"reason": "unpaid"}).status == 200
         return tenant
 
-    def trigger(self) -> str:
-        return str(self.api.post("/v1/triggers", TRIGGER).json["id"])
+    def trigger(self, body: dict[str, Any] | None = None) -> str:
+        return str(self.api.post("/v1/triggers", body or TRIGGER).json["id"])
 
 
 KEY = {"name": "k", "producer": "p", "scopes": ["send"]}
 DEVICE = {"platform": "fcm"}
 ROUTING = {"rules": {"mention": ["in_app"]}}
 TRIGGER = {"kind": "kv", "collection_glob": "orders", "handler": {"kind": "intent", "intent": intent()}}
+CALLING = TRIGGER | {"handler": {"kind": "webhook", "url": "https://hooks.example.com/orders"}}
 TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
 INCIDENT = {"event_type": "incident_opened", "severity": "low", "description": "Something is odd."}
 WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
@@ -254,6 +255,7 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}},
     "PATCH /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}, "body": {"enabled": False}},
     "DELETE /v1/triggers/{id}": lambda stage: {"path": {"id": stage.trigger()}},
+    "POST /v1/triggers/{id}/rotate-secret": lambda stage: {"path": {"id": stage.trigger(CALLING)}},
     "POST /v1/webhooks": lambda stage: {"body": WEBHOOK},
     "GET /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}},
     "PATCH /v1/webhooks/{id}": lambda stage: {"path": {"id": stage.hook()}, "body": {"description": "d"}},

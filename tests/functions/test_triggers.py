@@ -497,3 +497,32 @@ def test_no_change_without_its_audit_row(breakable_world: World, monkeypatch: py
     ):
         assert answer.status == 500
     assert api.get(TRIGGERS).json["data"] == [made]
+
+
+def test_a_new_secret_is_shown_once_and_audited_without_it(world: World, api: Api) -> None:
+    made = _made(api, KV | {"handler": BY_WEBHOOK})
+
+    rotated = api.post(f"{TRIGGERS}/{made['id']}/rotate-secret")
+
+    assert rotated.status == 200, rotated.text
+    assert rotated.json["handler"]["secret"].startswith("whsec_")
+    assert rotated.json["handler"]["secret"] != made["handler"]["secret"]
+    assert "previous_secret_expires_at" in rotated.json["handler"]
+    assert "secret" not in api.get(f"{TRIGGERS}/{made['id']}").json["handler"]
+    last = _audit(world)[-1]
+    assert (last["action"], last["resource_id"], last["changes"]) == ("rotate", made["id"], {"new": {"secret": "***"}})
+
+
+def test_only_who_may_run_it_rotates_the_secret_of_a_webhook(world: World, api: Api) -> None:
+    by_intent, by_webhook = _made(api, KV), _made(api, KV | {"handler": BY_WEBHOOK})
+    world.add_tenant()
+
+    other = api.post(f"{TRIGGERS}/{by_webhook['id']}/rotate-secret", key=world.add_key(*SCOPES, tenant=OTHER_TENANT))
+    lacking = api.post(f"{TRIGGERS}/{by_webhook['id']}/rotate-secret", key=world.add_key("manage"))
+    test_key = api.post(f"{TRIGGERS}/{by_webhook['id']}/rotate-secret", key=world.add_key(*SCOPES, mode="test"))
+
+    assert_problem(api.post(f"{TRIGGERS}/{by_intent['id']}/rotate-secret"), 422, "invalid-request")
+    assert_problem(api.post(f"{TRIGGERS}/{uuid4()}/rotate-secret"), 404, "not-found")
+    assert_problem(other, 404, "not-found")
+    assert_problem(lacking, 403, "forbidden")
+    assert_problem(test_key, 409, "other-mode")

@@ -8,18 +8,20 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from standardwebhooks.webhooks import Webhook
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from devstack.post_office.letters import Reply, Silence
 from tests.trigger_runs import Triggers, calling, server, telling_alice
 from tests.unit.web_servers import Scripted, answering
 from tests.world import TENANT, World
 from tocsin.access import depth_tokens
+from tocsin.access.audit import Actor
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.foundation import aws, secrets
 from tocsin.intake import accept_intents
 from tocsin.intake.admission import Sender
 from tocsin.outbox.dispatch import dispatch
+from tocsin.triggers import register
 from tocsin.webhooks import signing_secrets
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -241,3 +243,35 @@ def test_the_workers_of_webhooks_run_those_whose_handlers_are_webhooks(
     dispatch(world.worker, [], replace(world.worker_policy(), queue="trigger"))
 
     assert (triggers.waiting(), world.count("records")) == ([], 1)
+
+
+def test_a_secret_that_was_replaced_signs_too_for_a_day(world: World, triggers: Triggers, receiver: Scripted) -> None:
+    key = triggers.key()
+    trigger = triggers.register("kv", calling(receiver.url), key=key)
+    rotated = register.rotate_secret(world.app, Actor(TENANT, "test"), key, trigger.id)
+    assert rotated is not None
+
+    triggers.put("A-17")
+    triggers.run()
+    triggers.later(hours=25)
+    triggers.put("A-18")
+    triggers.run()
+
+    (both, alone), before = receiver.asked, triggers.signs[trigger.handler_id]
+    for secret in (rotated.secret, before):
+        Webhook(secret).verify(both[2], headers_of(both))
+    assert len(headers_of(both)["webhook-signature"].split()) == 2
+    assert len(headers_of(alone)["webhook-signature"].split()) == 1
+
+
+def test_what_is_replaced_twice_signs_no_more(world: World, triggers: Triggers, receiver: Scripted) -> None:
+    key = triggers.key()
+    trigger = triggers.register("kv", calling(receiver.url), key=key)
+    for _ in range(2):
+        register.rotate_secret(world.app, Actor(TENANT, "test"), key, trigger.id)
+
+    triggers.put("A-17")
+    triggers.run()
+
+    with pytest.raises(WebhookVerificationError):
+        Webhook(triggers.signs[trigger.handler_id]).verify(receiver.asked[0][2], headers_of(receiver.asked[0]))

@@ -106,7 +106,8 @@ class TriggerRetry(TypedDict):
 
 
 class TriggerHandler(TypedDict):
-    """What a trigger runs, with what its kind needs. `secret`: of a new webhook, shown this once."""
+    """What a trigger runs, with what its kind needs. `secret`: of a new webhook, or a new one of it, shown this once; beside a
+    new one, until when the one before signs too."""
 
     id: UUID
     kind: Annotated[str, one_of(*HANDLER_FIELDS)]
@@ -115,6 +116,7 @@ class TriggerHandler(TypedDict):
     timeout_seconds: NotRequired[int]
     function_arn: NotRequired[str]
     secret: NotRequired[str]
+    previous_secret_expires_at: NotRequired[datetime]
 
 
 class ShownTrigger(TypedDict):
@@ -186,6 +188,18 @@ def patch_trigger(call: Call) -> Response:
     if trigger is None:
         raise problems.not_found("trigger")
     return Response(200, _shown(trigger))
+
+
+def rotate_trigger_secret(call: Call) -> Response:
+    trigger_id = as_uuid(call.request.path_parameters.get("id", ""))
+    with _refusals(call):
+        rotated = register.rotate_secret(call.conn, call.actor, call.principal, trigger_id) if trigger_id else None
+    if rotated is None:
+        raise problems.not_found("trigger")
+    shown = _shown(rotated.trigger)
+    shown["handler"]["secret"] = rotated.secret
+    shown["handler"]["previous_secret_expires_at"] = rotated.previous_ends_at
+    return Response(200, shown)
 
 
 def delete_trigger(call: Call) -> Response:
@@ -277,6 +291,14 @@ ENDPOINTS = [
         body=TriggerChangeBody,
         answer=ShownTrigger,
         answers=_NONE | {409: _CLASH.capitalize()},
+    ),
+    Endpoint(
+        "POST /v1/triggers/{id}/rotate-secret",
+        "manage",
+        rotate_trigger_secret,
+        "Make a new secret for its webhook, shown once; the one before signs too for 24 hours",
+        answer=ShownTrigger,
+        answers=_NONE | {409: "A key of the other mode registered it", 422: "It calls no webhook"},
     ),
     Endpoint("DELETE /v1/triggers/{id}", "manage", delete_trigger, "Delete a trigger", success=204, answers=_NONE),
 ]

@@ -166,12 +166,13 @@ class FiredTrigger(NamedTuple):
 
 
 class RunHandler(NamedTuple):
-    """What a trigger runs. Of a webhook with its sealed secret."""
+    """What a trigger runs. Of a webhook with its sealed secret, and the one before while that has not expired."""
 
     id: UUID
     kind: str
     config: dict[str, Any]
     secret: bytes | None
+    previous_secret: bytes | None = None
 
 
 class RegisteringKey(NamedTuple):

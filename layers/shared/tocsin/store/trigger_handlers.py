@@ -1,5 +1,6 @@
 """What triggers run: one handler may be several triggers'."""
 
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,22 @@ def find_kind(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> str |
         {"tenant_id": tenant_id, "handler_id": handler_id},
     ).fetchone()
     return row[0] if row else None
+
+
+def rotate_secret(conn: Connection[Any], tenant_id: UUID, handler_id: UUID, *, secret: bytes, overlap: timedelta) -> datetime:
+    """The secret before signs too until the overlap is over, which is returned; what it had itself replaced signs no more."""
+    row = conn.execute(
+        """
+        UPDATE trigger_handlers
+        SET previous_secret = secret, previous_secret_expires_at = tocsin_now() + %(overlap)s, secret = %(secret)s
+        WHERE tenant_id = %(tenant_id)s AND id = %(handler_id)s AND kind = 'webhook'
+        RETURNING previous_secret_expires_at
+        """,
+        {"tenant_id": tenant_id, "handler_id": handler_id, "secret": secret, "overlap": overlap},
+    ).fetchone()
+    assert row is not None  # noqa: S101 - the caller holds a trigger that has it
+    ends_at: datetime = row[0]
+    return ends_at
 
 
 def delete_unused(conn: Connection[Any], tenant_id: UUID, handler_id: UUID) -> None:

@@ -1,6 +1,7 @@
 """Register a trigger: what fires it, and the handler that it runs; changed and removed; each with its audit row."""
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -57,6 +58,15 @@ class ScopeRequired(Exception):
         self.scope = scope
 
 
+@dataclass(frozen=True, slots=True)
+class RotatedSecret:
+    """A trigger whose webhook has a new secret, shown this once, and when the one before ends."""
+
+    trigger: Trigger
+    secret: str
+    previous_ends_at: datetime
+
+
 class OtherMode(Exception):
     """A key of the other mode registered it: a test key changes no live trigger. Whoever asked uses another key."""
 
@@ -97,6 +107,31 @@ def register(conn: Connection[Any], actor: Actor, principal: Principal, new: New
             raise
         raise UnusableTrigger(_UNKNOWN_HANDLER) from None  # it went with its last trigger meanwhile
     return Registered(trigger, secret)
+
+
+def rotate_secret(conn: Connection[Any], actor: Actor, principal: Principal, trigger_id: UUID) -> RotatedSecret | None:
+    """A new secret for the webhook that the trigger calls, and with it all that share it; the one before signs too for a day.
+    None: there is no such trigger. Raises UnusableTrigger where it calls no webhook, ScopeRequired, OtherMode and CannotSeal."""
+    with tenant_transaction(conn, actor.tenant_id):
+        found = triggers.find(conn, actor.tenant_id, trigger_id)
+    if found is None:
+        return None
+    if found.handler_kind != "webhook":
+        raise UnusableTrigger(("/handler/kind", "has no secret: only a webhook is signed"))
+    secret = signing_secrets.new_secret()
+    purpose = signing_secrets.purpose_of("handler", found.handler_id)
+    sealed = signing_secrets.seal(secret, tenant_id=actor.tenant_id, purpose=purpose)
+    with tenant_transaction(conn, actor.tenant_id):
+        trigger = triggers.lock(conn, actor.tenant_id, trigger_id)
+        if trigger is None:
+            return None
+        _check_scope(trigger.kind, trigger.handler_kind, principal)
+        _check_mode(conn, actor.tenant_id, trigger.handler_id, principal)
+        ends_at = trigger_handlers.rotate_secret(
+            conn, actor.tenant_id, trigger.handler_id, secret=sealed, overlap=signing_secrets.OVERLAP
+        )
+        audit.record(conn, actor, "rotate", "trigger", str(trigger_id), {"new": {"secret": audit.MASK}})
+    return RotatedSecret(trigger, secret, ends_at)
 
 
 def change(

@@ -18,7 +18,7 @@ def signed_call(run: TriggerRun, body: bytes, headers: dict[str, str]) -> Signed
         handler.config["url"],
         run.work.id,
         body,
-        (handler.secret,),
+        tuple(secret for secret in (handler.secret, handler.previous_secret) if secret),
         signing_secrets.purpose_of("handler", handler.id),
         float(handler.config.get("timeout_seconds", USUAL_TIMEOUT)),
         run.trace_id,

@@ -2,7 +2,6 @@
 
 import hashlib
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +18,6 @@ from tocsin.store.flow.open_lane import open_lane
 from tocsin.store.webhooks import Webhook
 from tocsin.webhooks import signing_secrets
 
-OVERLAP = timedelta(hours=24)  # so long the secret before a rotation signs too
 _AUDITED = ("url", "description", "events", "modes", "is_active", "retry_count", "timeout_seconds")
 
 
@@ -107,7 +105,7 @@ def rotate_secret(conn: Connection[Any], actor: Actor, webhook_id: UUID) -> tupl
     secret = signing_secrets.new_secret()
     sealed = _sealed(actor.tenant_id, webhook_id, secret)
     with tenant_transaction(conn, actor.tenant_id):
-        row = webhooks.rotate_secret(conn, actor.tenant_id, webhook_id, secret=sealed, overlap=OVERLAP)
+        row = webhooks.rotate_secret(conn, actor.tenant_id, webhook_id, secret=sealed, overlap=signing_secrets.OVERLAP)
         if row is None:
             return None
         audit.record(conn, actor, "rotate", "webhook", str(row.id), {"new": {"secret": audit.MASK}})

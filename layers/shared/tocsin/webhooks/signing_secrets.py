@@ -2,6 +2,7 @@
 
 import os
 import time
+from datetime import timedelta
 from uuid import UUID
 
 from tocsin.foundation import encryption
@@ -9,6 +10,7 @@ from tocsin.foundation.settings import settings
 from tocsin.webhooks import sign
 
 KEY_BYTES = 32
+OVERLAP = timedelta(days=1)  # for which a secret that was replaced signs too
 KEPT_SECONDS = 300.0
 MOST_KEPT = 1_000
 

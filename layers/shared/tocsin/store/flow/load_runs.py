@@ -23,6 +23,7 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
                triggers.id, triggers.kind, triggers.enabled,
                -- handler
                handler.id, handler.kind, handler.config, handler.secret,
+               CASE WHEN handler.previous_secret_expires_at > tocsin_now() THEN handler.previous_secret END AS previous_secret,
                -- key
                key.id, key.producer, key.mode, key.scopes, key.rate_limit,
                key.is_usable AND (origin.mode = key.mode) IS NOT FALSE AS is_usable,
@@ -72,13 +73,13 @@ def load_runs(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID) -> C
 
 
 def _run(outbox_id: UUID, *columns: Any) -> LoadedRun:
-    trigger, handler, key, lane = columns[:3], columns[3:7], columns[7:13], columns[15:]
+    trigger, handler, key, lane = columns[:3], columns[3:8], columns[8:14], columns[16:]
     return (
         outbox_id,
         FiredTrigger(*trigger) if trigger[0] else None,
         RunHandler(*handler) if handler[0] else None,
         RegisteringKey(*key) if key[0] else None,
-        columns[13],
         columns[14],
+        columns[15],
         Lane(*lane) if lane[0] else None,
     )
