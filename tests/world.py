@@ -218,7 +218,7 @@ class World:
         return route
 
     def attempts(self) -> list[dict[str, Any]]:
-        return self.rows("SELECT * FROM attempts ORDER BY route_id, attempt_no")
+        return self.rows("SELECT * FROM attempts ORDER BY route_id, generation, attempt_no")
 
     def dead_letters(self) -> list[dict[str, Any]]:
         return self.rows("SELECT * FROM dead_letters ORDER BY created_at, id")

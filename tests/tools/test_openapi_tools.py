@@ -16,8 +16,7 @@ REDOCLY = ("@redocly/cli", "2.77.0", "redocly")
 SPECTRAL = ("@stoplight/spectral-cli", "6.16.3", "spectral")
 GENERATOR = ("openapi-python-client", "0.29.1")
 
-# One after the other, and each may have to be fetched first.
-pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("fetched tools")]
+pytestmark = pytest.mark.timeout(600)  # each may have to be fetched first
 
 
 @pytest.fixture
