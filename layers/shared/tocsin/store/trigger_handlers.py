@@ -20,7 +20,8 @@ def rotate_secret(conn: Connection[Any], tenant_id: UUID, handler_id: UUID, *, s
     row = conn.execute(
         """
         UPDATE trigger_handlers
-        SET previous_secret = secret, previous_secret_expires_at = tocsin_now() + %(overlap)s, secret = %(secret)s
+        SET previous_secret = secret, previous_secret_expires_at = tocsin_now() + %(overlap)s, secret = %(secret)s,
+            updated_at = tocsin_now()
         WHERE tenant_id = %(tenant_id)s AND id = %(handler_id)s AND kind = 'webhook'
         RETURNING previous_secret_expires_at
         """,
