@@ -3,20 +3,16 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from devstack.launch import ROOT, RunningStack
+from tests.clients.js.packages import node
 from tests.e2e.client import Client
 
 PAGE = (ROOT / "docs" / "inbox-component.md").read_text(encoding="utf-8")
-NODE = shutil.which("node")
-without_node = pytest.mark.skipif(NODE is None, reason="there is no Node here")
 SIGNED_IN = """
 from app import app
 import json
@@ -77,10 +73,9 @@ def test_the_python_server_gives_a_browser_its_token_and_never_the_key(running_s
     check(run([sys.executable, "-c", SIGNED_IN], tmp_path, running_stack), running_stack)
 
 
-@without_node
 def test_the_node_server_gives_a_browser_its_token_and_never_the_key(running_stack: RunningStack, tmp_path: Path) -> None:
     Client.of(running_stack).call("PUT", "/v1/users/tova", {})
     (tmp_path / "tocsin-tokens.mjs").write_text(example("tocsin-tokens.mjs"))
     (tmp_path / "serve.mjs").write_text(SERVED)
 
-    check(run([str(NODE), "serve.mjs"], tmp_path, running_stack), running_stack)
+    check(run([node(), "serve.mjs"], tmp_path, running_stack), running_stack)
