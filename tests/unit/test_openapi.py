@@ -217,3 +217,11 @@ def test_what_is_a_persons_says_that_their_token_opens_it(document: dict[str, An
 
     assert described["GET /v1/inbox"] == "Needs the scope `inbox`, or a user's token."
     assert described["GET /v1/notifications"] == "Needs the scope `read`."
+
+
+def test_a_patch_is_described_as_one_and_under_both_of_its_names(document: dict[str, Any]) -> None:
+    operation = document["paths"]["/v1/users/{id}"]["patch"]
+
+    content = operation["requestBody"]["content"]
+    assert set(content) == {"application/json", "application/merge-patch+json"}
+    assert {one["schema"]["$ref"].rpartition("/")[2] for one in content.values()} == {"UserPatch"}

@@ -32,6 +32,7 @@ BODIES: dict[str, Any] = {
         "data": {"title": "A new comment", "message": "Bob has answered."},
     },
     "UserBody": {"email": "alice@example.com", "phone": "+14155550100", "locale": "en", "timezone": "Europe/Berlin"},
+    "UserPatch": {"phone": None, "attributes": {"plan": "pro"}},
     "UserBatch": {"users": [{"id": "alice", "email": "alice@example.com"}, {"id": "bob", "username": "bob"}]},
     "EraseBody": {"dry_run": True},
     "DeviceBody": {"platform": "fcm"},

@@ -264,6 +264,7 @@ ENDPOINTS = [
         patch_tenant,
         "Change a tenant (JSON Merge Patch)",
         body=TenantPatch,
+        other_media_types=(merge_patch.MEDIA_TYPE,),
         answer=ShownTenant,
         answers=_UNKNOWN | {409: "It is being deleted"},
     ),

@@ -21,7 +21,7 @@ from tocsin.http.problems import Problem
 from tocsin.people import users as people
 from tocsin.people.erase import erase
 from tocsin.people.try_erase import try_erase
-from tocsin.people.user_fields import UserFields
+from tocsin.people.user_fields import Attributes, UserFields, UserPatch
 from tocsin.people.users import AlreadyTaken, Profile
 from tocsin.store import users
 from tocsin.store.users import UnknownUser, User
@@ -38,6 +38,8 @@ QUERY = {
 
 class UserBody(UserFields):
     """The whole user: what is not named is cleared."""
+
+    attributes: Attributes = Field(default_factory=dict)
 
 
 class UserItem(UserBody):
@@ -291,7 +293,8 @@ ENDPOINTS = [
         "manage",
         patch_user,
         "Change a user (JSON Merge Patch): what is named is changed, null clears",
-        body=UserBody,
+        body=UserPatch,
+        other_media_types=(merge_patch.MEDIA_TYPE,),
         answer=ShownUser,
         answers={404: "No such user", 409: "Email or username taken"},
     ),

@@ -152,6 +152,7 @@ class Endpoint:
     recognise: Callable[[str], Person | None] | None = None
     is_link: bool = False  # followed from mails and pages: whatever others hang onto the address is passed over
     media_type: str = "application/json"
+    other_media_types: tuple[str, ...] = ()  # what the same body may be called, too
     batch_media_type: str | None = None  # what a list of such bodies is called, where one is taken
     body_is_optional: bool = False
     answer_types: tuple[str, ...] = ("application/json",)

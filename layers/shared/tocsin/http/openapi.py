@@ -139,7 +139,7 @@ def _operation(
     }
     if endpoint.body:
         one = _content(schemas.bodies[endpoint.body], examples)
-        bodies: dict[str, Any] = {endpoint.media_type: one}
+        bodies: dict[str, Any] = dict.fromkeys((endpoint.media_type, *endpoint.other_media_types), one)
         if endpoint.batch_media_type:
             many = {"schema": {"type": "array", "items": one["schema"]}}
             bodies[endpoint.batch_media_type] = many | ({"example": [one["example"]]} if "example" in one else {})

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict  # typing's own is not enough for pydant
 from tocsin.foundation.field_errors import ONE_OF, FieldError
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
 from tocsin.people import addresses
-from tocsin.people.user_fields import Attributes, Email, Phone, UserFields
+from tocsin.people.user_fields import Email, Phone, UserPatch
 
 MAX_RECIPIENTS = 1_000
 MAX_BATCH = 500
@@ -40,13 +40,12 @@ _NEEDS = {
 }
 
 
-class GivenUser(UserFields):
+class GivenUser(UserPatch):
     """A user with the id and what else is known: made, or merged into what was known, when the intent is accepted."""
 
-    OFTEN_MEANT: ClassVar[dict[str, str]] = {**UserFields.OFTEN_MEANT, "user_id": "id"}
+    OFTEN_MEANT: ClassVar[dict[str, str]] = {**UserPatch.OFTEN_MEANT, "user_id": "id"}
 
     id: ExternalId
-    attributes: Attributes | None = None  # type: ignore[assignment]  # null clears them
 
     @property
     def patch(self) -> dict[str, Any]:

@@ -35,4 +35,9 @@ class UserFields(Closed):
     username: Name | None = None
     locale: Annotated[str, Field(max_length=35), Matching(LANGUAGE, "a language, such as pt-BR")] | None = None
     timezone: Annotated[str, Field(max_length=50), AfterValidator(known_zone)] | None = None
-    attributes: Attributes = Field(default_factory=dict)
+
+
+class UserPatch(UserFields):
+    """What is named is changed, null clears, the rest stays (JSON Merge Patch)."""
+
+    attributes: Attributes | None = None
