@@ -22,7 +22,7 @@ _OTHER_CLOCKS = re.compile(
 )
 _TRANSACTIONS = {
     *("transaction", "commit", "rollback", "pipeline", "tenant_transaction", "operator_transaction", "key_transaction"),
-    "installation_transaction",
+    *("installation_transaction", "tenant_attempt"),
 }
 _CONFIDENTIAL = re.compile(r"(digest|secret|hash|password|signature|checksum|hmac|token|presented)(es|s)?$|^mac$", re.I)
 _NETWORK = {
