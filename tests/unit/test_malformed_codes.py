@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tocsin.intake import accept_messages
+from tocsin.intake import accept_messages, refusal_words
 
 ROOT = Path(__file__).parents[2]
-CODES = sorted(set(re.findall(r'Malformed\("(\w+)"', Path(accept_messages.__file__).read_text(encoding="utf-8"))))
+WRITTEN = set(re.findall(r'Malformed\("(\w+)"', Path(accept_messages.__file__).read_text(encoding="utf-8")))
+CODES = sorted(WRITTEN | set(refusal_words.CODES.values()))
 PLACES = ("functions/operate/web/malformed-words.js", "docs/operations.md")
 
 

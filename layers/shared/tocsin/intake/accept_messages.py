@@ -16,23 +16,11 @@ from tocsin.foundation.field_errors import errors_of
 from tocsin.foundation.fields import MAX_BODY
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.intake.accept_events import Told, record_events
-from tocsin.intake.accept_intents import (
-    Admitted,
-    Asked,
-    AttributesTooLarge,
-    KeyReused,
-    MissingVariables,
-    NothingToSay,
-    Refusal,
-    TakenByAnother,
-    UnknownTemplate,
-    UnknownUsers,
-    accept,
-    send_at_is_too_far,
-)
+from tocsin.intake.accept_intents import Admitted, Asked, accept, send_at_is_too_far
 from tocsin.intake.admission import Sender
 from tocsin.intake.cloud_events import MAX_DATA, CloudEvent, data_is_too_large
 from tocsin.intake.intents import KEY, Intent
+from tocsin.intake.refusal_words import code_of, words_of
 from tocsin.store import malformed_intents, tenants
 
 MAX_RAW = 8 * 1024
@@ -86,7 +74,7 @@ def accept_entry(conn: Connection[Any], entry: Entry, defaults: Defaults) -> str
         (end,), _ = accept(conn, [asked], sender=sender, request_id=entry.id, trace_id="", window=defaults.window)
         if isinstance(end, Admitted):
             return "duplicate" if end.is_replay else "accepted"
-        raise _refused(end, fields)
+        raise Malformed(code_of(end), words_of(end), fields)
     except Malformed as problem:
         whose = problem.tenant_id or tenant_id
         if whose is None:
@@ -99,24 +87,6 @@ def _actor_name(source: str, producer: Any) -> str:
     """Whoever puts it there chooses the words, so they begin with one of ours: nobody passes for a key or a job."""
     way = "queue" if source == "queue" else f"events:{source}"
     return (f"{way}:{producer}" if producer else way)[:255]
-
-
-def _refused(end: Refusal, fields: dict[str, Any]) -> Malformed:
-    match end:
-        case KeyReused():
-            return Malformed("idempotency_conflict", "the idempotency key belongs to another request", fields)
-        case UnknownUsers(user_ids):
-            return Malformed("recipient_not_found", f"unknown users: {', '.join(list(user_ids.values())[:20])}", fields)
-        case TakenByAnother(_, user_id, name):
-            return Malformed("already_taken", f"another user than {user_id} has this {name}", fields)
-        case AttributesTooLarge(_, user_id):
-            return Malformed("too_large", f"the attributes of {user_id} would be too many, with those that are known", fields)
-        case UnknownTemplate(name):
-            return Malformed("unknown_template", f"there is no active template {name}", fields)
-        case MissingVariables(names):
-            return Malformed("missing_variables", f"the payload lacks {', '.join(names[:20])}", fields)
-        case NothingToSay():
-            return Malformed("nothing_to_say", "the payload has no words, and there is no template", fields)
 
 
 def _read(entry: Entry) -> tuple[dict[str, Any], str, str]:

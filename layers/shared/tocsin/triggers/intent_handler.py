@@ -15,18 +15,9 @@ from tocsin.foundation.field_errors import errors_of
 from tocsin.foundation.fields import MAX_BODY
 from tocsin.foundation.settings import settings
 from tocsin.intake import accept_intents, admission
-from tocsin.intake.accept_intents import (
-    Admitted,
-    Asked,
-    AttributesTooLarge,
-    KeyReused,
-    MissingVariables,
-    NothingToSay,
-    TakenByAnother,
-    UnknownTemplate,
-    UnknownUsers,
-)
+from tocsin.intake.accept_intents import Admitted, Asked, KeyReused, UnknownUsers
 from tocsin.intake.intents import Intent
+from tocsin.intake.refusal_words import code_of, words_of
 from tocsin.intake.reserve import Entangled
 from tocsin.store.rows import TriggerRun
 from tocsin.triggers.event import event_of
@@ -109,18 +100,7 @@ def _principal(run: TriggerRun) -> Principal:
 
 
 def _failure(end: accept_intents.IntakeEnd) -> HandlerFailure | None:
-    match end:
-        case Admitted() | KeyReused():  # reused by this run itself, whose trigger was changed between two tries
-            return None
-        case UnknownUsers(user_ids):
-            return HandlerFailure("unknown_users", f"unknown users: {', '.join(list(user_ids.values())[:20])}", is_permanent=True)
-        case TakenByAnother(_, user_id, name):
-            return HandlerFailure("already_taken", f"another user than {user_id} has this {name}", is_permanent=True)
-        case AttributesTooLarge(_, user_id):
-            return HandlerFailure("too_large", f"the attributes of {user_id} would be too many", is_permanent=True)
-        case UnknownTemplate(name):
-            return HandlerFailure("unknown_template", f"there is no active template {name[:100]}", is_permanent=True)
-        case MissingVariables(names):
-            return HandlerFailure("missing_variables", f"the payload lacks {', '.join(names[:20])}", is_permanent=True)
-        case NothingToSay():
-            return HandlerFailure("nothing_to_say", "the payload has no words, and there is no template", is_permanent=True)
+    if isinstance(end, Admitted | KeyReused):  # reused by this run itself, whose trigger was changed between two tries
+        return None
+    code = "unknown_users" if isinstance(end, UnknownUsers) else code_of(end)
+    return HandlerFailure(code, words_of(end), is_permanent=True)
