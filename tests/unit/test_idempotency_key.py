@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tocsin.api.intents import idempotency_key
+from tocsin.api.idempotency import idempotency_key
 from tocsin.http.problems import Problem
 
 

@@ -1,6 +1,5 @@
 """Sending: intents, one or many, and taking them back."""
 
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,8 +11,9 @@ from typing_extensions import TypedDict
 
 from tocsin.access.authenticate import Principal
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
+from tocsin.api.idempotency import KEY_HEADER, idempotency_key
+from tocsin.api.intent_refusals import refusal
 from tocsin.foundation import strict_json
-from tocsin.foundation.field_errors import first_of
 from tocsin.foundation.fields import Closed
 from tocsin.foundation.ids import as_uuid
 from tocsin.foundation.settings import settings
@@ -26,24 +26,14 @@ from tocsin.intake import admission
 from tocsin.intake.accept_intents import (
     Admitted,
     Asked,
-    AttributesTooLarge,
     IntakeEnd,
-    KeyReused,
-    MissingVariables,
-    NothingToSay,
-    Refusal,
-    TakenByAnother,
-    UnknownTemplate,
-    UnknownUsers,
     Unreachable,
 )
 from tocsin.intake.admission import Sender
 from tocsin.intake.cancel import cancel as cancel_notification
 from tocsin.intake.intents import KEY, MAX_BATCH, Intent
 from tocsin.intake.reserve import Entangled
-from tocsin.people.user_fields import MAX_ATTRIBUTES
 
-_QUOTED = re.compile(r'"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"')
 LIMIT = "intents"
 WAIT_PATH = "/v1/intents/wait"  # of another function: API Gateway routes by the path alone
 _TOO_LATE = "Every route has ended or is in the provider's hands. What the provider does not take is not sent again."
@@ -166,32 +156,6 @@ def post_cancel(call: Call) -> Response:
     return Response(200, shown)
 
 
-def idempotency_key(header: str | None) -> str:
-    """The key from its header: bare, or as an RFC 8941 string."""
-    if header is None or not header.strip():
-        raise Problem(
-            400,
-            "idempotency-key-required",
-            "The Idempotency-Key header is missing",
-            "Send a header `Idempotency-Key` that is unique to this intent, so that a retry cannot send it twice.",
-            [{"pointer": "Idempotency-Key", "message": "is required"}],
-        )
-    text = header.strip()
-    if quoted := _QUOTED.fullmatch(text):
-        key = re.sub(r"\\(.)", r"\1", quoted[1])
-    else:
-        key = "" if "," in text or text.startswith('"') else text  # two headers arrive joined by a comma
-    if not KEY.fullmatch(key):
-        raise Problem(
-            400,
-            "idempotency-key-invalid",
-            "The Idempotency-Key header is not valid",
-            "It must be one value of 1 to 255 printable ASCII characters (with a comma in it: in double quotes).",
-            [{"pointer": "Idempotency-Key", "message": "must be one value of 1 to 255 printable ASCII characters"}],
-        )
-    return key
-
-
 def asked(key: str, value: Any, depth: int, principal: Principal, *, mode: str | None = None) -> Asked:
     """The intent, strictly read. `mode` is the key's own, unless it says otherwise."""
     intent: Intent = door.parse(Intent, value)
@@ -250,69 +214,6 @@ def admit(call: Call, size: int, accept: Callable[..., Result], *, sender: Sende
         raise problems.invalid_field("/intents", message) from None
 
 
-def refusal(end: Refusal, *, key_at: str = "Idempotency-Key") -> Problem:
-    match end:
-        case KeyReused():
-            return Problem(
-                422,
-                "idempotency-key-reused",
-                "The idempotency key belongs to another request",
-                "Use a new key for a new intent; repeat an intent unchanged.",
-                [{"pointer": key_at, "message": "was used before, for another intent"}],
-            )
-        case UnknownTemplate(name):
-            return Problem(
-                422,
-                "unknown-template",
-                "The template is not known",
-                f"There is no active template `{name[:100]}` that has words for one of the channels.",
-                [{"pointer": "/template", "message": "is not known, or has no words for these channels"}],
-            )
-        case MissingVariables(names):
-            errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in names[:20]]
-            return Problem(422, "missing-variables", "The payload lacks variables", first_of(errors), errors)
-        case NothingToSay():
-            return Problem(
-                422,
-                "nothing-to-say",
-                "There is nothing to say",
-                "Without a template the payload needs words: a `title`, a `message`, or other fields that are not empty.",
-                [{"pointer": "/payload", "message": "has no words"}],
-            )
-        case UnknownUsers(user_ids):
-            return _unknown_users(user_ids)
-        case AttributesTooLarge(place):
-            message = f"would have more than {MAX_ATTRIBUTES} bytes with those that are known"
-            return problems.invalid_field(f"/audience/user_ids/{place}/attributes", message)
-        case TakenByAnother(place, user_id, name):
-            return Problem(
-                409,
-                "already-taken",
-                f"The {name} is taken",
-                f"Another user than {user_id} has this {name}; nothing was stored.",
-                [{"pointer": f"/audience/user_ids/{place}/{name}", "message": "is another user's"}],
-            )
-
-
-def _unknown_users(user_ids: dict[str, str]) -> Problem:
-    first = dict(list(user_ids.items())[:20])
-    return Problem(
-        422,
-        "unknown-users",
-        "Some users are not known",
-        f"Make them known with PUT /v1/users/{{id}} first, or give them here with their addresses: {', '.join(first.values())}",
-        [
-            {"pointer": f"/audience/user_ids/{place}", "message": f"{name} is not known{_hint(name)}"}
-            for place, name in first.items()
-        ],
-    )
-
-
-def _hint(user_id: str) -> str:
-    """An id is whatever a producer says, so an address may be one; mostly it was meant as an address."""
-    return "; an address without a user is an audience of the kind `address`" if "@" in user_id else ""
-
-
 def receipt(end: Admitted) -> IntentAccepted:
     shown: IntentAccepted = {"notification_id": end.notification_id, "status": "accepted", "accepted_at": end.accepted_at}
     if end.unreachable:
@@ -344,14 +245,6 @@ def _result(key: str, end: IntakeEnd, request_id: str) -> BatchResult:
 
 def _refused(key: str | None, problem: Problem, request_id: str) -> BatchResult:
     return {"idempotency_key": key, "status": problem.status, "problem": problem.body(request_id)}
-
-
-KEY_HEADER = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": True,
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-}
 
 
 def prefer_header(*, required: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from tocsin.access.authenticate import Principal
 from tocsin.api import events, intents
+from tocsin.api.intent_refusals import refusal
 from tocsin.api.system_events import ResolveBody
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
@@ -105,7 +106,7 @@ def accept_malformed_intent(call: Call) -> Response:
     if end is None:
         raise problems.not_found("malformed intent")
     if not isinstance(end, Resolved):
-        raise intents.refusal(end)
+        raise refusal(end)
     return _resolved(end, "accepted")
 
 

@@ -9,6 +9,8 @@ from typing_extensions import TypedDict
 
 from tocsin.api import intents, routes
 from tocsin.api.depth import HEADER_PARAMETER, depth_of
+from tocsin.api.idempotency import KEY_HEADER, idempotency_key
+from tocsin.api.intent_refusals import refusal
 from tocsin.api.notifications import state_of
 from tocsin.api.routes import NotificationRoute
 from tocsin.api.words import NotificationStatus
@@ -34,12 +36,12 @@ class WaitOutcome(TypedDict):
 def post_wait(call: Call) -> Response:
     seconds = prefer.required_wait_of(call.request.headers)
     value = call.request.json()
-    key = intents.idempotency_key(call.request.headers.get("idempotency-key"))
+    key = idempotency_key(call.request.headers.get("idempotency-key"))
     asked = intents.asked(key, value, depth_of(call), call.principal)
     _refuse_what_has_no_end(asked.intent)
     end, allowance = intents.admit(call, 1, partial(send_and_wait, asked=asked, seconds=seconds))
     if not isinstance(end, Waited):
-        raise intents.refusal(end)
+        raise refusal(end)
     replay = {"Idempotency-Replayed": "true"} if end.admitted.is_replay else {}
     headers = {"Preference-Applied": f"wait={seconds}"} | replay | rate_limits.headers_of(allowance, intents.LIMIT)
     if end.outcome is None:
@@ -94,6 +96,6 @@ ENDPOINTS = [
             429: "Rate limited",
             503: "Too many wait already",
         },
-        parameters=[intents.KEY_HEADER, intents.prefer_header(required=True), HEADER_PARAMETER],
+        parameters=[KEY_HEADER, intents.prefer_header(required=True), HEADER_PARAMETER],
     ),
 ]
