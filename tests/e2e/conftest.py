@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from devstack.launch import RunningStack, started_stack
-from tests.browser.chromium import Chromium, started_chromium
-from tests.browser.page import Page, opened_page
+from tests.browser.tabs import chromium, page
+
+__all__ = ["chromium", "page"]  # fixtures
 
 REFUSED = "is not authorized to perform"  # as the local AWS writes it down
 
@@ -26,17 +27,3 @@ def running_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningS
         yield stack
         refusals = [line for log in ("aws", "post_office") for line in stack.log(log).splitlines() if REFUSED in line]
         assert refusals == []
-
-
-@pytest.fixture(scope="package")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    with started_chromium(tmp_path_factory.mktemp("chromium")) as chromium:
-        yield chromium
-
-
-@pytest.fixture
-def page(chromium: Chromium) -> Iterator[Page]:
-    """A tab; whatever the test does, no exception may go uncaught in it, and no policy may be broken."""
-    with opened_page(chromium) as page:
-        yield page
-        assert page.complaints() == []
