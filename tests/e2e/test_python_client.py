@@ -44,7 +44,8 @@ def test_the_first_mail_of_the_readme_arrives(
 ) -> None:
     made = pasted("clients/python/README.md")
 
-    assert [route.why for route in made["receipt"].routes] == ["published: accepted by ses"]
+    (route,) = made["receipt"].routes
+    assert route.why.startswith("published: accepted by ses")  # and perhaps, already, that it was delivered
     assert "email to user:ines: published: accepted by ses" in capsys.readouterr().out
     client = Client.of(running_stack)
     assert "Your order has shipped" in [mail["subject"] for mail in client.mails_to("ines@example.com")]

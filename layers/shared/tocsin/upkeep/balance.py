@@ -20,6 +20,7 @@ MOST_IDS = 10  # named in a system event
 RECENT = timedelta(hours=25)  # looked at in every run
 OLDEST = timedelta(days=92)  # of the rest, a part in each run
 PARTS = 20  # all of it in as many hours: within a day, though a run or two should fail
+OVERLAP = timedelta(hours=3)  # parts move with the clock: what leaves one before its turn is in the next at its own
 AGES_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 FRESH = timedelta(hours=23)  # a letter or an inbox row is kept for a day at least
 
@@ -98,7 +99,7 @@ def balance(conn: Connection[Any], *, has_time: Callable[[], bool]) -> Balance:
 
     A breach is a system event of its tenant, high, open until that which it names adds up."""
     now = clock.now(conn)
-    spans = [_span(now, now - RECENT, now + RECENT), _span(now, *_part(now))]
+    spans = [_span(now, now - RECENT, now + RECENT), _span(now, *part_of_the_past(now))]
     residue: dict[str, dict[UUID, list[UUID]]] = {}
     is_complete = True
     for check, span in _looks(spans):
@@ -133,12 +134,12 @@ def _span(now: datetime, since: datetime, until: datetime) -> Span:
     return Span(since, until, fresh_since=now - FRESH)
 
 
-def _part(now: datetime) -> tuple[datetime, datetime]:
+def part_of_the_past(now: datetime) -> tuple[datetime, datetime]:
     """The part of the older books whose turn it is at this hour."""
     length = (OLDEST - RECENT) / PARTS
     oldest = now - OLDEST
     turn = int(now.timestamp() // 3600) % PARTS
-    return oldest + length * turn, oldest + length * (turn + 1)
+    return oldest + length * turn - OVERLAP, oldest + length * (turn + 1)
 
 
 def _looks(spans: list[Span]) -> Iterator[tuple[Check, Span]]:
