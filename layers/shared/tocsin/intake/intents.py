@@ -30,7 +30,6 @@ def _link(url: str | None) -> str | None:
 
 
 Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
-DEFAULT_CHANNELS = ["email", "in_app"]  # to users, where neither the intent nor its type nor a template says
 ChannelName = Literal["email", "sms", "push", "in_app"]
 _NEEDS = {
     "email": "cannot be email: the audience has no `email`",
