@@ -1,4 +1,4 @@
--- depends: 0033.handler_secrets
+-- depends: 0034.display
 -- What people read instead of a type's name.
 ALTER TABLE notification_types
     ADD COLUMN title text CHECK (char_length(title) BETWEEN 1 AND 100),

@@ -17,6 +17,7 @@ export interface UserFields {
   username?: string | null;
   locale?: string | null;
   timezone?: string | null;
+  avatar_url?: string | null;
   attributes?: Record<string, unknown>;
 }
 

@@ -104,6 +104,7 @@ _USER: dict[str, Any] = {
     "phone": "+14155550100",
     "locale": "en",
     "timezone": "Europe/Berlin",
+    "avatar_url": None,
     "attributes": {},
     "created_at": _AT,
     "updated_at": _AT,
