@@ -24,7 +24,7 @@ CHAPTERS = {
     "who": ("tenants", "users", "devices", "api_keys", "rate_limits", "audit_logs", "erasures", "audit_heads"),
     "asked": ("records", "notification_types", "domain_events", "event_routing", "domain_events_processed", "malformed_intents"),
     "work": ("outbox", "routes", "attempts", "dead_letters", "jobs", "digests", "notification_email_log"),
-    "seen": ("notifications", "notification_reads", "notification_threads", "watches", "preferences"),
+    "seen": ("notifications", "notification_reads", "inbox_visits", "notification_threads", "watches", "preferences"),
     "automation": (
         "webhooks",
         "webhook_deliveries",

@@ -25,7 +25,6 @@ MAX_BATCH = 500
 KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")  # an idempotency key, wherever it comes from
 
 
-DEFAULT_CHANNELS = ["email", "in_app"]  # to users, where neither the intent nor its type nor a template says
 ChannelName = Literal["email", "sms", "push", "in_app"]
 _NEEDS = {
     "email": "cannot be email: the audience has no `email`",
