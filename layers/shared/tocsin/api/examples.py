@@ -56,6 +56,13 @@ BODIES: dict[str, Any] = {
     },
     "PreviewBody": {"channel": "email", "payload": {"order": "A-17"}},
     "DraftBody": {"channel": "sms", "body": "Order {{ order }} is on its way.", "payload": {"order": "A-17"}},
+    "BrandBody": {
+        "name": "Example Shop",
+        "logo_url": "https://cdn.example.com/logo.png",
+        "color": "#2456a6",
+        "postal_address": "Example Shop Ltd, 1 High Street, London",
+        "reply_to": "help@example.com",
+    },
     "TypeBody": {"channels": ["email", "in_app"], "template": "order-shipped", "priority": "high"},
     "RoutingBody": {"rules": {"mention": ["email", "in_app"], "subscribed": ["in_app"]}},
     "SuppressionBody": {"channel": "email", "address": "nomore@example.com"},
