@@ -255,6 +255,7 @@ HAPPENINGS: dict[str, tuple[Callable[[World, Reader], object], bool | None]] = {
     "one is put off": (lambda world, alice: alice.change(alice.row("one")["id"], snoozed_until=_soon()), True),
     "one is hidden": (lambda world, alice: alice.hide(alice.row("one")["id"]), True),
     "all are read": (lambda world, alice: alice.read_all(), True),
+    "all are seen": (lambda world, alice: alice.see(), True),
     "one for everyone is read": (lambda world, alice: alice.change(alice.row("everyone")["id"], read=True), True),
     "somebody else gets one": (lambda world, alice: arrive(world, "x", audience={"kind": "users", "user_ids": ["bob"]}), None),
 }

@@ -63,7 +63,7 @@ def test_who_knows_nothing_is_answered_at_once(world: World, alice: Reader, cloc
 
     answer = _wait(alice, **query)
 
-    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "capped": False}, 0)
+    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "unseen": 1, "capped": False}, 0)
     assert answer.headers["ETag"]
     assert answer.headers["Cache-Control"] == "private, no-cache"
 
@@ -91,6 +91,8 @@ HAPPENINGS: dict[str, Callable[[World, Reader], object]] = {
     "a read row is done elsewhere": lambda world, alice: alice.change(alice.row("old")["id"], done=True),
     "a read row is hidden elsewhere": lambda world, alice: alice.hide(alice.row("old")["id"]),
     "everything is read elsewhere": lambda world, alice: alice.read_all(),
+    "everything is done elsewhere": lambda world, alice: alice.finish_all(),
+    "the inbox is looked at elsewhere": lambda world, alice: alice.see(),
 }
 
 
@@ -203,5 +205,5 @@ def test_a_browser_waits_with_its_token(world: World, browser_of: Callable[[str]
 
     answer = _wait(browser, _wait(browser))
 
-    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "capped": False}, 1)
+    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "unseen": 1, "capped": False}, 1)
     assert_problem(Reader(Api(browser.api.key[:-4] + "AAAA")).get("/v1/inbox/live"), 401, "unauthorized")
