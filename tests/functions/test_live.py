@@ -153,7 +153,7 @@ def test_what_happens_out_of_sight_wakes_nobody_unless_it_is_counted(world: Worl
     alice.change(last["id"], saved=True)
     assert _wait(alice, known, wait="0").status == 304
     alice.change(last["id"], read=True)
-    assert _wait(alice, known, wait="0").json == {"unread": live.WATCHED_ROWS, "capped": False}
+    assert _wait(alice, known, wait="0").json == {"unread": live.WATCHED_ROWS, "unseen": live.WATCHED_ROWS, "capped": False}
 
 
 def test_while_it_waits_no_transaction_is_open(world: World, alice: Reader, clock: Clock) -> None:
