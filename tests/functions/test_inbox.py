@@ -49,7 +49,8 @@ def test_a_row_says_what_happened_where_and_how_often(world: World, alice: Reade
     assert set(row) == {
         "id", "kind", "reason", "scope", "thread", "title", "message", "summary", "event_count", "unread", "read_at",
         "last_event_at", "last_actor", "created_at", "done_at", "saved_at", "snoozed_until", "for_everyone",
-        "updated_at", "source_event", "source_notification_id", "type_title", "url", "actions", "severity", "icon", "actor", "seen",
+        "updated_at", "source_event", "source_notification_id", "type_title", "url", "actions",
+        "severity", "icon", "actor", "seen",
     }  # fmt: skip
 
 
