@@ -170,7 +170,7 @@ def test_mark_all_as_read_spares_what_came_later_and_asks_until_nothing_is_left(
     page.click("[aria-label='Mark all as read']")
     page.equals("[$$('.dot').length, $('.badge').hidden]", [0, True])
 
-    assert server.sent("POST", 3) == [{"before": newest["last_event_at"]}] * 3
+    assert server.sent("POST .*/read-all", 3) == [{"before": newest["last_event_at"]}] * 3
     assert server.unread() == 0
 
 
@@ -232,7 +232,7 @@ def test_a_change_is_seen_before_the_server_answers_and_taken_back_when_it_refus
 def test_mark_all_as_read_is_taken_back_too(page: Page, server: FakeInbox) -> None:
     server.add("News")
     page.open_inbox(server.page())
-    server.refuse("POST", 503, detail="The database cannot be reached just now.")
+    server.refuse("POST .*/read-all", 503, detail="The database cannot be reached just now.")
 
     page.click("[aria-label='Mark all as read']")
 

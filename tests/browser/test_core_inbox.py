@@ -34,7 +34,7 @@ def test_closed_it_only_counts_and_tells_when_there_are_more(core: Core) -> None
     core.pass_time(0.4)
     core.news(4, '"3"')
 
-    assert core.told == ["forgot", "counted 3", "counted 5", "grew 5", "counted 4"]
+    assert core.told == ["forgot", "counted 3", "counted 5", "grew by 2", "counted 4"]
     assert core.waiting == []
 
 
@@ -336,7 +336,7 @@ def test_of_one_person_nothing_is_left_for_the_next_from_the_first_moment(opened
 
 def test_what_was_asked_for_one_person_is_not_shown_to_the_next(opened: Core) -> None:
     opened.pass_time(0.4)
-    opened.run("inbox.refresh(); inbox.loadMore()")
+    opened.run("inbox.list.cursor = 'next'; inbox.refresh(); inbox.loadMore()")
     opened.run("inbox.use(session('other'))")
     assert opened.run("asked('GET /live').headers.Authorization") == "Bearer other"
 
