@@ -82,6 +82,7 @@ class FakeInbox:
         self.types: list[Row] = []
         self.unreachable: dict[str, str] = {}  # channels, and why
         self.seen_at = ""
+        self.files: dict[str, tuple[str, str]] = {}  # of a test's own: what is in them, and of which type they are
         self.asked: list[Asked] = []
         self.answered: list[Asked] = []
         self.trouble: list[Trouble] = []
@@ -169,6 +170,8 @@ class FakeInbox:
     # The API.
 
     def answer(self, asked: Asked) -> Answer:
+        if own := self.files.get(asked.path):
+            return Answer(200, own[0], {"Content-Type": own[1]})
         if found := STATIC.get(asked.path):
             name, kind = found
             return Answer(200, (WEB / name).read_text(), {"Content-Type": kind, "Content-Security-Policy": DEMO_POLICY})

@@ -137,14 +137,48 @@ def test_more_is_loaded_on_demand_and_the_focus_goes_to_the_first_of_it(page: Pa
     page.open_inbox(server.page())
     page.equals("$$('.row').length", 25)
 
-    page.click(".load")
+    page.run("$('.load').click()")
     page.equals("$$('.row').length", 50)
     assert page.run("words(focused().querySelector('.title'))") == "Row 25"
-    page.click(".load")
+    page.run("$('.load').click()")
     page.equals("$$('.row').length", 60)
 
     assert page.run(f"new Set({TITLES}).size") == 60
     assert page.run("$('.load')") is None
+
+
+def test_who_scrolls_to_the_end_gets_more_by_itself_and_keeps_the_focus(page: Page, server: FakeInbox) -> None:
+    for number in range(60):
+        server.add(f"Row {number}", age=number)
+    page.open_inbox(server.page())
+    page.equals("$$('.row').length", 25)
+    focused = page.run("focused().id")
+
+    page.run("$('.body').scrollTop = 1e6")
+    page.equals("$$('.row').length", 50)
+    assert page.run("focused().id") == focused
+    page.run("$('.body').scrollTop = 1e6")
+
+    page.equals("[$$('.row').length, $('.load')]", [60, None])
+
+
+def test_more_that_does_not_come_is_left_to_the_button(page: Page, server: FakeInbox) -> None:
+    for number in range(30):
+        server.add(f"Row {number}", age=number)
+    page.open_inbox(server.page())
+    page.equals("$$('.row').length", 25)
+    server.refuse("GET /v1/inbox$", 503, detail="Not now.")
+
+    page.run("$('.body').scrollTop = 1e6")
+    page.see("performance.getEntriesByType('resource').some((each) => each.name.includes('cursor='))")
+    page.run("$('.body').scrollTop = 0; new Promise(requestAnimationFrame)")
+    page.run("$('.body').scrollTop = 1e6; new Promise(requestAnimationFrame)")
+    assert len([each for each in server.asked if "cursor" in each.query]) == 1
+    page.see("$('.load').click(), words($('.toast span')) === 'Not now.'")
+
+    server.well()
+    page.run("$('.load').click()")
+    page.equals("$$('.row').length", 30)
 
 
 def test_while_it_loads_there_is_a_skeleton(page: Page, server: FakeInbox) -> None:

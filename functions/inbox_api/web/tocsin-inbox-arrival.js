@@ -1,8 +1,8 @@
 /** The toast of <tocsin-inbox>, for pages that want one: what came while it is closed. */
 
-import { figure, h, iconButton, theirs } from "./tocsin-inbox-dom.js?v=d330829bb73b64ce";
-import { sheetOf } from "./tocsin-inbox-look.js?v=13af2fc4a2468fa2";
-import { linkOf, titleOf } from "./tocsin-inbox-rows.js?v=9d93e8ab85b7573a";
+import { figure, h, iconButton, theirs } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { sheetOf } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
+import { linkOf, titleOf } from "./tocsin-inbox-rows.js?v=78ff371cf37649fd";
 
 const SHOWN_MS = 8_000;
 

@@ -66,7 +66,7 @@ export function chosenTime(local) {
   return until > 0 && until <= FARTHEST_SNOOZE_MS ? new Date(local).toISOString() : null;
 }
 
-const newest = (rows) => rows.map((row) => row.last_event_at).reduce((a, b) => (new Date(a) > new Date(b) ? a : b));
+const newest = (rows) => rows.map((row) => row.last_event_at).reduce((a, b) => (new Date(a) >= new Date(b) ? a : b));
 
 /** What the server will make of a row when it is sent this change. */
 function foreseen(row, change) {
@@ -204,7 +204,8 @@ export class Inbox {
     const [first] = list.state === "ready" ? arrivals(list.rows, data) : [];
     const known = new Set(data.map((row) => row.id));
     // Who has scrolled farther than one answer reaches keeps the rows below.
-    const below = cursor && list.rows.length > MOST_ROWS ? list.rows.slice(data.length).filter((row) => !known.has(row.id)) : [];
+    const last = cursor && list.rows.length > MOST_ROWS ? list.rows.findIndex((row) => row.id === data.at(-1).id) : -1;
+    const below = last < 0 ? [] : list.rows.slice(last + 1).filter((row) => !known.has(row.id));
     Object.assign(list, { rows: [...data, ...below], cursor: below.length ? list.cursor : cursor, state: "ready", why: "" });
     if (list !== this.list) return;
     if (first) this.#view.arrived(first);

@@ -1,7 +1,7 @@
 /** Nodes of <tocsin-inbox>. What strangers wrote becomes text, never markup, and turns nothing around it about. */
 
-import { plain } from "./tocsin-inbox-core.js?v=f95ea80ff39ff778";
-import { icons } from "./tocsin-inbox-look.js?v=13af2fc4a2468fa2";
+import { plain } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
+import { icons } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
 
 /** An element with attributes, `on…` listeners and children; strings become text nodes, nothing becomes markup. */
 export function h(tag, attributes = {}, ...children) {
@@ -75,7 +75,8 @@ function initials(name) {
   return [letters[0] ?? "?", letters.length > 1 && letters.at(-1)].filter(Boolean).join("").toLocaleUpperCase();
 }
 
-const hue = (id) => [...String(id)].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
+/** Neighbours are far apart: 137° is the golden angle. */
+const hue = (id) => ([...String(id)].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 3600, 7) * 137) % 360;
 
 export function skeleton(text) {
   const lines = () => h("div", { class: "skeleton", "aria-hidden": "true" }, h("i"), h("i"), h("i"));

@@ -81,7 +81,7 @@ ul { list-style: none; padding: 0 }
 .message { color: var(--muted); margin-block-start: 1px }
 time { position: absolute; inset-block-start: 12px; inset-inline-end: 18px; color: var(--muted); font-size: 12px; line-height: 20px; white-space: nowrap }
 .meta { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; margin-block-start: 6px; color: var(--muted); font-size: 12px; overflow-wrap: anywhere }
-.meta:empty { display: none } .fact { display: inline-flex; gap: 4px } .fact + .fact { margin-inline-start: -4px } .fact + .fact::before { content: "·" }
+.meta:empty { display: none } .fact { margin-inline-end: -4px } .fact:not(:last-child)::after { content: " ·" }
 .chip { padding: 1px 7px; border-radius: 6px; border: 1px solid transparent; background: color-mix(in srgb, var(--fg) 7%, transparent); color: var(--fg) }
 .chip svg { inline-size: 12px; block-size: 12px; vertical-align: -2px; margin-inline-end: 4px; stroke-width: 2.2 } .chip:is(.warning, .critical) { background: color-mix(in srgb, var(--tone) 13%, transparent); color: var(--tone); font-weight: 600 }
 .chip.you { background: color-mix(in srgb, var(--accent) 14%, transparent); color: color-mix(in srgb, var(--accent) 75%, var(--fg)) }

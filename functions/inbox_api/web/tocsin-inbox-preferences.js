@@ -1,8 +1,8 @@
 /** The preferences of <tocsin-inbox>: on which channels one is told, how much and when not; and of which types. */
 
-import { plain } from "./tocsin-inbox-core.js?v=f95ea80ff39ff778";
-import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=d330829bb73b64ce";
-import { sheetOf } from "./tocsin-inbox-look.js?v=13af2fc4a2468fa2";
+import { plain } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
+import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { sheetOf } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
 
 /** `bell` has text, ask(…), toast(words) and reasonOf(error). */
 export class Preferences {
@@ -170,7 +170,7 @@ export const sheet = sheetOf(`
 .switch input { appearance: none; position: relative; inline-size: 36px; block-size: 21px; border-radius: 11px; border: 1px solid transparent; background: light-dark(#aab0bc, #4a505e); cursor: pointer }
 .switch input::before { content: ""; position: absolute; inset-block-start: 2px; inset-inline-start: 2px; inline-size: 15px; block-size: 15px; border-radius: 50%; background: #fff }
 .switch input:checked { background: var(--accent) } .switch input:checked::before { inset-inline-start: 17px; background: var(--bg) }
-.off .switch span, .type .choice:has(:disabled) { color: var(--muted) } .switch :disabled { opacity: .5 } .switch:has(:disabled), .choice:has(:disabled) { cursor: default }
+.off .switch span, .type .choice:has(:disabled) { color: var(--muted) } .switch :disabled { opacity: .5; filter: grayscale(1) } .switch:has(:disabled), .choice:has(:disabled) { cursor: default }
 .why, .about { color: var(--muted); font-size: 12.5px; margin-block-start: 4px } .why svg { inline-size: 14px; block-size: 14px; vertical-align: -2px; margin-inline-end: 5px }
 .type { padding: 12px 18px; border-block-end: 1px solid var(--line); overflow-wrap: anywhere } .name { font-weight: 600 } .choices { display: flex; flex-wrap: wrap; gap: 6px 18px; margin-block-start: 8px }
 .type .choice { gap: 7px; cursor: pointer } .type input { inline-size: 16px; block-size: 16px; margin: 0; accent-color: var(--accent) }

@@ -1,8 +1,8 @@
 /** A row of <tocsin-inbox>: what happened, who did it, why one hears of it, and what one can do about it. */
 
-import { isSnoozed, plain } from "./tocsin-inbox-core.js?v=f95ea80ff39ff778";
-import { figure, h, icon, iconButton, safeUrl, theirs } from "./tocsin-inbox-dom.js?v=d330829bb73b64ce";
-import { ago, full } from "./tocsin-inbox-words.js?v=47b6eceb03b3724a";
+import { isSnoozed, plain } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
+import { figure, h, icon, iconButton, safeUrl, theirs } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { ago, full } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
 export const titleOf = (row) => plain(row.title || row.type_title || row.kind);
 export const linkOf = (row) => safeUrl(row.url ?? row.summary?.url);

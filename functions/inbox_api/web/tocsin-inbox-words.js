@@ -140,6 +140,7 @@ export function ago(iso, locale) {
   const seconds = (new Date(iso) - Date.now()) / 1000;
   const units = [["year", 31536e3], ["month", 2592e3], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
+  // The narrow French is "-3 h".
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: languageOf(locale) === "fr" ? "short" : "narrow" });
   return unit === "second" ? format.format(0, "second") : format.format(Math.trunc(seconds / size), unit);
 }

@@ -3,13 +3,13 @@
  * What strangers wrote reaches the page as text, never as markup. How to embed it: docs/inbox-component.md.
  */
 
-import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=f95ea80ff39ff778";
-import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=d330829bb73b64ce";
-import { sheet } from "./tocsin-inbox-look.js?v=13af2fc4a2468fa2";
-import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=89e76636dcd1c6ca";
-import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=9d93e8ab85b7573a";
+import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
+import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { sheet } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
+import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=ea4f2004de103fe7";
+import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=78ff371cf37649fd";
 import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
-import { ago, localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=47b6eceb03b3724a";
+import { ago, localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
 export { text };
 
@@ -215,7 +215,7 @@ export class TocsinInbox extends HTMLElement {
   }
 
   async #newest() {
-    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=450cf83402ad1643");
+    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=ec4bb00a1222b503");
     this.#dress(sheet);
     this.#arrival ??= new ArrivalToast(this.#root);
     return this.#inbox.newest();
@@ -703,7 +703,7 @@ export class TocsinInbox extends HTMLElement {
     this.#body.replaceChildren(skeleton(this.#text));
     let content;
     try {
-      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=6c66a38aac4fdad8");
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=85535903132059e1");
       this.#dress(sheet);
       content = await new Preferences(this.#context).load(() => this.#show("shortcuts"));
     } catch (error) {
