@@ -1,7 +1,8 @@
-"""The door for managing users, devices, templates, types, suppressions, and who hears of what."""
+"""The door for managing users, devices, templates, types, suppressions, the brand, and who hears of what."""
 
 from tocsin.api import (
     about,
+    brand,
     devices,
     erasures,
     event_routing,
@@ -25,6 +26,7 @@ handler = door(
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
         *erasures.ENDPOINTS,
+        *brand.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )

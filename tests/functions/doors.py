@@ -19,6 +19,7 @@ from tocsin.api import (
     api_keys,
     audit_log,
     books,
+    brand,
     dead_letters,
     decisions,
     devices,
@@ -86,6 +87,7 @@ ENDPOINTS = {
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
         *erasures.ENDPOINTS,
+        *brand.ENDPOINTS,
     ],
     "admin": [*api_keys.ENDPOINTS, *providers.ENDPOINTS, *tenants.ENDPOINTS, *audit_log.ENDPOINTS],
     "operate": [

@@ -240,6 +240,7 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": "note"}},
     "PUT /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": "note"}, "body": ROUTING},
     "DELETE /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": stage.routed()}},
+    "PUT /v1/brand": lambda stage: {"body": {"name": "Example Shop", "color": "#2456a6"}},
     "POST /v1/suppressions": lambda stage: {"body": {"channel": "email", "address": "nomore@example.com"}},
     "DELETE /v1/suppressions/{id}": lambda stage: {"path": {"id": str(add_suppression(stage.world, f"{uuid4()}@example.com"))}},
     "POST /v1/providers": lambda stage: {

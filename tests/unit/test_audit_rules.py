@@ -12,7 +12,7 @@ from tests.unit.source import Module, modules, texts
 CONFIGURATION = {
     *("tenants", "users", "devices", "watches", "notification_threads", "preferences", "api_keys", "templates"),
     *("notification_types", "event_routing", "suppressions", "provider_configs", "webhooks", "triggers", "trigger_handlers"),
-    *("kv_trigger_details", "dead_letter_trigger_details", "kv_entries"),
+    *("kv_trigger_details", "dead_letter_trigger_details", "kv_entries", "brands"),
 }
 # Functions of the store that write such tables without an audit row, each with its reason.
 UNAUDITED = {

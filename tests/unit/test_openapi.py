@@ -16,6 +16,7 @@ from tocsin.api import (
     api_keys,
     audit_log,
     books,
+    brand,
     dead_letters,
     decisions,
     devices,
@@ -102,7 +103,7 @@ def test_every_list_of_endpoints_is_served() -> None:
     modules = (
         *(intents, wait, events, notifications, messages, search, decisions),
         *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe, about),
+        *(user_tokens, templates, notification_types, suppressions, brand, providers, abandoned_executions, unsubscribe, about),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(metrics, stuck_notifications, books),
         retention,

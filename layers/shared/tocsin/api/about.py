@@ -114,6 +114,7 @@ def every_endpoint() -> list[Endpoint]:
         api_keys,
         audit_log,
         books,
+        brand,
         dead_letters,
         decisions,
         devices,
@@ -158,7 +159,7 @@ def every_endpoint() -> list[Endpoint]:
     modules = (
         *(intents, wait, events, notifications, messages, search, decisions),
         *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, providers, abandoned_executions, unsubscribe),
+        *(user_tokens, templates, notification_types, suppressions, brand, providers, abandoned_executions, unsubscribe),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(tenants, erasures),
         *(dead_letters, jobs, email_log),

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tocsin.content import display
 from tocsin.foundation.text import one_line
 from tocsin.people import addresses
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000
+_APART = ("title", "message", *display.FIELDS)  # have places of their own
 _LOOK = "font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; overflow-wrap: anywhere; word-break: break-word"
 _BUTTON = "display: inline-block; padding: 10px 20px; border-radius: 6px; background: #2456a6; color: #fff; text-decoration: none"
 
@@ -30,7 +32,7 @@ class Content:
 
 
 def render(notification_type: str, payload: Mapping[str, Any]) -> Content:
-    whole = one_line(_words(payload.get("title"))) or one_line(notification_type) or "Notification"
+    whole = title_of(payload.get("title")) or one_line(notification_type) or "Notification"
     title = whole[:MAX_TITLE]
     text = _words(payload.get("message")) or _lines(payload) or whole  # what a title alone loses by its length, the text says
     if len(text) > MAX_TEXT:
@@ -41,7 +43,7 @@ def render(notification_type: str, payload: Mapping[str, Any]) -> Content:
 
 def event(event_type: str, data: Mapping[str, Any]) -> Content:
     """A domain event in its own words. What else it carries is for templates, not for reading."""
-    return render(event_type, {name: data.get(name) for name in ("title", "message", "url")})
+    return render(event_type, {name: data.get(name) for name in ("title", "message", *display.FIELDS)})
 
 
 def digest(payload: Mapping[str, Any]) -> Content:
@@ -56,15 +58,17 @@ def digest(payload: Mapping[str, Any]) -> Content:
 
 def has_words(payload: Mapping[str, Any]) -> bool:
     """Whether there is anything to say without a template: what is empty counts as absent."""
-    return any(_words(value) for value in payload.values())
+    return any(_words(value) for name, value in payload.items() if name not in ("severity", "icon"))
 
 
 def link_of(payload: Mapping[str, Any]) -> str:
     """Where the payload leads, if it leads anywhere that people may be sent to."""
-    try:
-        return addresses.web(payload.get("url") or "")
-    except (TypeError, ValueError):
-        return ""
+    return display.link(payload.get("url"))
+
+
+def title_of(value: Any) -> str:
+    """A payload's title as the one line that people see."""
+    return one_line(_words(value))
 
 
 def _words(value: Any) -> str:
@@ -76,7 +80,7 @@ def _words(value: Any) -> str:
 
 
 def _lines(payload: Mapping[str, Any]) -> str:
-    fields = ((one_line(key), _words(value)) for key, value in payload.items() if key not in ("title", "message", "url"))
+    fields = ((one_line(key), _words(value)) for key, value in payload.items() if key not in _APART)
     return "\n".join(f"{key}: {words}" for key, words in fields if words)
 
 

@@ -10,11 +10,12 @@ from psycopg import Connection
 from tocsin.access.rate_limits import Allowance
 from tocsin.content import plain
 from tocsin.foundation import work_queue
+from tocsin.foundation.channel_names import DEFAULT_CHANNELS
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.admission import Sender
-from tocsin.intake.intents import DEFAULT_CHANNELS, AddressAudience, GivenUser, Intent, ScopeAudience, UsersAudience
+from tocsin.intake.intents import AddressAudience, GivenUser, Intent, ScopeAudience, UsersAudience
 from tocsin.intake.reserve import Arrival, Given, Row, reserve, reserve_with_users
 from tocsin.store import records
 from tocsin.store.flow.accept_intents import Reserved

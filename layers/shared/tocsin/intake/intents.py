@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # typing's own is not enough for pydant
 
 from tocsin.foundation.field_errors import ONE_OF, FieldError
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
-from tocsin.people import addresses
+from tocsin.intake.display_fields import Actions, Icon, Link, Severity, Title
 from tocsin.people.user_fields import Email, Phone, UserPatch
 
 MAX_RECIPIENTS = 1_000
@@ -25,12 +25,6 @@ MAX_BATCH = 500
 KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")  # an idempotency key, wherever it comes from
 
 
-def _link(url: str | None) -> str | None:
-    return addresses.web(url) if url else url
-
-
-Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
-DEFAULT_CHANNELS = ["email", "in_app"]  # to users, where neither the intent nor its type nor a template says
 ChannelName = Literal["email", "sms", "push", "in_app"]
 _NEEDS = {
     "email": "cannot be email: the audience has no `email`",
@@ -141,15 +135,20 @@ class Retry(Closed):
 
 @with_config(ConfigDict(extra="allow"))
 class Payload(TypedDict, total=False):
-    """A template's variables, or the words themselves: `title`, `message` and where they lead."""
+    """A template's variables, or the words themselves: `title`, `message`, where they lead, and what stands beside them."""
 
+    title: Title
     url: Link
+    actions: Actions | None
+    severity: Severity | None
+    icon: Icon
 
 
 class Intent(Closed):
     OFTEN_MEANT: ClassVar[dict[str, str]] = {
         **dict.fromkeys(("to", "recipient", "recipients", "user", "users", "user_id", "user_ids"), "audience"),
         **{"title": "payload/title", "subject": "payload/title", "message": "payload/message", "url": "payload/url"},
+        **{"actions": "payload/actions", "severity": "payload/severity", "icon": "payload/icon"},
         **dict.fromkeys(("body", "text"), "payload/message"),
         **dict.fromkeys(("data", "variables", "params", "content"), "payload"),
         **{"event": "type", "kind": "type", "name": "type", "workflow": "type", "workflowId": "type"},

@@ -132,6 +132,18 @@ class Wording(NamedTuple):
     template: PinnedTemplate | None
 
 
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """Who writes, as people see it. What is not said is empty; a name is always there."""
+
+    name: str = ""
+    logo_url: str = ""
+    color: str = ""
+    postal_address: str = ""
+    reply_to: str = ""
+    from_name: str = ""
+
+
 class OpenAttempt(NamedTuple):
     """An attempt whose answer is not known, or became known by another way."""
 

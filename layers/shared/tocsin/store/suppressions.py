@@ -178,6 +178,23 @@ def find_by_address(
     )
 
 
+def delete_unsubscribe(conn: Connection[Any], tenant_id: UUID, user_id: UUID, notification_type: str) -> UUID | None:
+    """Forget that a user unsubscribed from a type, at the address that they have. Returns which one; None: they had not."""
+    row = conn.execute(
+        """
+        DELETE FROM suppressions
+        USING users
+        WHERE users.tenant_id = %(tenant_id)s AND users.id = %(user_id)s
+          AND suppressions.tenant_id = %(tenant_id)s AND suppressions.channel = 'email'
+          AND suppressions.address_hash = tocsin_address_hash(%(tenant_id)s, 'email', users.email)
+          AND suppressions.notification_type = %(notification_type)s AND suppressions.reason = 'unsubscribe'
+        RETURNING suppressions.id
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "notification_type": notification_type},
+    ).fetchone()
+    return row[0] if row else None
+
+
 def delete(conn: Connection[Any], tenant_id: UUID, suppression_id: UUID) -> None:
     conn.execute(
         "DELETE FROM suppressions WHERE tenant_id = %(tenant_id)s AND id = %(suppression_id)s",

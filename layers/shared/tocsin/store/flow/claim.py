@@ -114,7 +114,7 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
                -- device
                devices.id, devices.platform, devices.token, devices.endpoint_arn, devices.enabled,
                -- wishes
-               COALESCE(finer.enabled, plain.enabled, true) AS is_wanted,
+               tocsin_wanted(finer.enabled, plain.enabled, kind.priority) AS is_wanted,
                COALESCE(finer.frequency_cap, plain.frequency_cap) AS frequency_cap,
                finer.frequency_cap IS NOT NULL AS cap_is_of_type,
                CASE WHEN finer.frequency_cap IS NULL THEN plain.timezone ELSE finer.timezone END AS cap_timezone,
