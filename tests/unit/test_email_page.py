@@ -13,7 +13,7 @@ from tocsin.content.brand import Brand
 from tocsin.content.email_page import Footer, complete
 from tocsin.content.email_words import WORDS, why
 from tocsin.content.plain import Content
-from tocsin.content.render import Frame
+from tocsin.content.render import Letterhead
 from tocsin.store.rows import Wording
 
 SHOP = Brand("Example Shop", color="#0f766e", postal_address="Example Shop Ltd\n1 High Street")
@@ -232,7 +232,7 @@ def test_a_bare_address_has_no_account_and_a_nameless_brand_none_to_have_one_wit
 def test_only_an_email_has_a_page(channel: str) -> None:
     wording = Wording(channel, "", "t", "users", {"title": "T", "message": "M", "url": URL}, None)
 
-    content = render.of_wording(wording, Frame(SHOP, OUT, SETTINGS))
+    content = render.of_wording(wording, Letterhead(SHOP, OUT, SETTINGS))
 
     assert (content.html, content.text, content.url) == ("", "M", URL)
 
@@ -240,7 +240,7 @@ def test_only_an_email_has_a_page(channel: str) -> None:
 def test_a_digest_has_the_same_page_in_the_readers_language() -> None:
     wording = Wording("email", "comment", "t", "digest", {"count": 1, "missed": ["Bob: <yes>"]}, None, "de-AT")
 
-    content = render.of_wording(wording, Frame(SHOP, OUT, SETTINGS))
+    content = render.of_wording(wording, Letterhead(SHOP, OUT, SETTINGS))
 
     assert content.title == "1 weitere Neuigkeit: Bob: <yes>"
     assert "- Bob: &lt;yes&gt;" in content.html

@@ -19,7 +19,7 @@ def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Letterhead:
     """What stands around the words of an email: who writes, and the ways out."""
 
     brand: Brand = field(default_factory=Brand)
@@ -27,11 +27,11 @@ class Frame:
     preferences_url: str = ""
 
 
-def of_delivery(one: Delivery, frame: Frame) -> plain.Content:
+def of_delivery(one: Delivery, letterhead: Letterhead) -> plain.Content:
     """The words of a delivery: its pinned template's, or the built-in ones, of which an email has a page around them.
 
     A template places a link itself; but where a tap on a push leads stands beside its words."""
-    return of_wording(wording_of(one), frame)
+    return of_wording(wording_of(one), letterhead)
 
 
 def wording_of(one: Delivery) -> Wording:
@@ -48,11 +48,15 @@ def wording_of(one: Delivery) -> Wording:
     )
 
 
-def of_wording(one: Wording, frame: Frame) -> plain.Content:
+def of_wording(one: Wording, letterhead: Letterhead) -> plain.Content:
     if one.template is None:
         language = language_of(one.locale)
         words = _plain(one, language)
-        return email_page.complete(words, frame.brand, footer_of(one, frame), language) if one.channel == "email" else words
+        return (
+            email_page.complete(words, letterhead.brand, footer_of(one, letterhead), language)
+            if one.channel == "email"
+            else words
+        )
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
     pinned, channel = one.template, one.channel
@@ -62,11 +66,11 @@ def of_wording(one: Wording, frame: Frame) -> plain.Content:
     return replace(content, url=plain.link_of(payload)) if channel == "push" else content
 
 
-def footer_of(one: Wording, frame: Frame) -> Footer:
+def footer_of(one: Wording, letterhead: Letterhead) -> Footer:
     """In the language of whoever reads it."""
-    brand, language = bidi_closed(frame.brand.name), language_of(one.locale)
+    brand, language = bidi_closed(letterhead.brand.name), language_of(one.locale)
     why = email_words.why(one.audience_reason, brand=brand, is_known=one.is_known, language=language)
-    return Footer(why, frame.unsubscribe_url, frame.preferences_url)
+    return Footer(why, letterhead.unsubscribe_url, letterhead.preferences_url)
 
 
 def _plain(one: Wording, language: str) -> plain.Content:

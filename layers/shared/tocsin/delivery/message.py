@@ -12,7 +12,7 @@ from psycopg import Connection
 from tocsin.channels import fit
 from tocsin.content import plain, render
 from tocsin.content.plain import Content
-from tocsin.content.render import Frame
+from tocsin.content.render import Letterhead
 from tocsin.feedback import unsubscribe
 from tocsin.foundation.database import tenant_transaction
 from tocsin.store import brands, notifications, routes
@@ -62,14 +62,14 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
     if trouble := _trouble(one):
         raise NotRenderable(trouble)
     try:
-        content = render.of_wording(one.wording, _frame(one, brand))
+        content = render.of_wording(one.wording, _letterhead(one, brand))
     except plain.Unrenderable as error:
         raise NotRenderable(f"It cannot be rendered: {error}.") from None
     is_masked = _ERASED.search(json.dumps(one.wording.payload)) is not None
     return _shown(one, content, _note(one, is_masked=is_masked), as_sent=one.published_at is not None and not is_masked)
 
 
-def _frame(one: Worded, brand: Brand) -> Frame:
+def _letterhead(one: Worded, brand: Brand) -> Letterhead:
     """The brand as it is now, and the links without their tokens."""
     links = unsubscribe.masked_links(
         channel=one.wording.channel,
@@ -77,7 +77,7 @@ def _frame(one: Worded, brand: Brand) -> Frame:
         is_transactional=one.is_transactional,
         is_known=one.wording.is_known,
     )
-    return Frame(brand, links.unsubscribe_url, links.preferences_url)
+    return Letterhead(brand, links.unsubscribe_url, links.preferences_url)
 
 
 def _trouble(one: Worded) -> str | None:
