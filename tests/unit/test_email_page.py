@@ -18,7 +18,7 @@ from tocsin.store.rows import Wording
 
 SHOP = Brand("Example Shop", color="#0f766e", postal_address="Example Shop Ltd\n1 High Street")
 OUT, SETTINGS = "https://n.example.com/u/abc", "https://n.example.com/p/def"
-FOOTER = Footer("You get this email because you follow this conversation.", OUT, SETTINGS)
+FOOTER = Footer("You get this email because you follow this thread.", OUT, SETTINGS)
 URL = "https://Shop.example/a?b=1&c='2'"
 BUTTONS = [{"label": "Pay <now>", "url": "https://pay.example/1"}, {"label": "Later", "url": "https://pay.example/2"}]
 
@@ -133,7 +133,7 @@ def test_a_link_that_the_words_have_already_is_not_repeated_in_the_plain_part() 
 
 def test_the_plain_part_ends_with_why_and_the_ways_out() -> None:
     assert a_page({"title": "T", "message": "M"}).text == (
-        "M\n\n-- \nYou get this email because you follow this conversation.\n"
+        "M\n\n-- \nYou get this email because you follow this thread.\n"
         f"Unsubscribe: {OUT}\nNotification settings: {SETTINGS}\nExample Shop Ltd\n1 High Street"
     )
     assert a_page({"title": "T", "message": "M"}, Brand(), Footer()).text == "M"
@@ -215,7 +215,7 @@ def test_what_turns_the_direction_around_ends_with_its_part() -> None:
         ("", "de", "Sie erhalten diese E-Mail, weil Sie ein Konto bei Shop haben."),
         ("mention", "fr", "Vous recevez cet e-mail parce que votre nom a été mentionné."),
         ("watching", "es", "Recibe este correo porque sigue lo que ocurre aquí."),
-        ("subscribed", "en", "You get this email because you follow this conversation."),
+        ("subscribed", "en", "You get this email because you follow this thread."),
     ],
 )
 def test_why_they_got_it_is_told_in_words_of_their_language(reason: str, language: str, words: str) -> None:
