@@ -14,7 +14,7 @@ from tools.asset_versions import IMPORT
 ALWAYS = ["LICENSE", "README.md", "index.d.ts", "index.js", "package.json"]
 PARTS = ["backoff", "crypto-node", "crypto-web", "intents", "problems", "tocsin", "transport", "webhooks"]
 CLIENT = [*ALWAYS, *(f"lib/{name}.js" for name in PARTS)]
-BELL = ["tocsin-inbox-core.js", "tocsin-inbox-look.js", "tocsin-inbox.js"]
+BELL = sorted(path.name for path in WEB.glob("tocsin-inbox*.js"))
 INBOX = [*ALWAYS, "react.d.ts", "react.js", "server.js", "token.js", *BELL]
 
 
