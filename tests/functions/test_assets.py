@@ -83,7 +83,7 @@ def test_what_the_bell_imports_is_kept_for_a_year_because_another_version_has_an
 
     answers = [api.get(f"/inbox/{each['name']}", query={"v": each["version"]}) for each in imports]
 
-    assert len(answers) == 2
+    assert len(answers) >= 2
     for each, answer in zip(imports, answers, strict=True):
         assert (answer.status, answer.text) == (200, (WEB / each["name"]).read_text("utf-8"))
         assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
