@@ -40,6 +40,7 @@ from tocsin.api import (
     notification_types,
     notifications,
     preferences,
+    preferences_link,
     providers,
     retention,
     search,
@@ -76,6 +77,7 @@ ENDPOINTS = {
         *preferences.ENDPOINTS,
         *assets.serve(FUNCTIONS),
         *unsubscribe.ENDPOINTS,
+        *preferences_link.ENDPOINTS,
     ],
     "manage": [
         *users.ENDPOINTS,

@@ -270,7 +270,7 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT row.id, kind, reason, row.scope, row.thread_kind, row.thread_id, title, message, summary, event_count,
+            SELECT row.id, kind, reason, row.scope, row.thread_kind, row.thread_id, row.title, message, summary, event_count,
                    CASE WHEN row.user_id IS NULL THEN mine.read_at >= last_event_at IS NOT TRUE ELSE unread END AS unread,
                    CASE WHEN row.user_id IS NOT NULL THEN row.read_at
                         WHEN mine.read_at >= last_event_at THEN mine.read_at END AS read_at,
