@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 from tests.browser.page import Page
 from tocsin.api.reader_pages import shown
@@ -15,6 +16,7 @@ from tocsin.content.preferences_page import preferences_page
 from tocsin.content.unsubscribe_page import Mailing
 from tocsin.http.door import Response
 
+AXE = (Path(__file__).parents[1] / "console" / "vendor" / "axe.min.js").read_text("utf-8")
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 CHANNELS = [ChannelFacts("email", None, True, None), ChannelFacts("sms", "no_address", True, None)]
 CHANNELS += [ChannelFacts("push", "no_device", True, None), ChannelFacts("in_app", None, True, None)]
@@ -92,17 +94,29 @@ def test_a_screen_reader_is_told_what_each_field_is_and_why_some_cannot_be_used(
     assert {"main", "banner", "region"} <= {one["role"] for one in nodes}
 
 
-def test_nothing_is_wider_than_a_phone_and_the_brand_is_readable(page: Page) -> None:
+def test_no_page_is_wider_than_a_phone_or_has_a_fault_that_axe_knows(page: Page) -> None:
+    wrong = {"cap.email": "bad_cap", "end": "no_end", "zone": "bad_zone"}
     mailing = Mailing(BRAND, LONG, "", f"a•••@{LONG}.example", "../p/x")
     pages = {
         "u": shown(unsubscribe_page.ask(mailing, "fr")),
         "done": shown(unsubscribe_page.done(mailing, "de")),
         "p": shown(preferences_page(CHOICES, BRAND, "es")),
+        "wrong": shown(
+            preferences_page(CHOICES, BRAND, "en", wrong={"cap.email": "bad_cap", "end": "no_end", "zone": "bad_zone"})
+        ),
     }
     page.size(375, 700, touch=True)
     with _serving(pages, []) as url:
-        for name in pages:
+        for name, scheme in zip(pages, ("light", "dark", "light", "dark"), strict=True):
+            page.media(prefers_color_scheme=scheme)
             _open(page, f"{url}/{name}")
             assert page.run("document.documentElement.scrollWidth") == 375, name
-            page.equals("getComputedStyle(document.querySelector('html')).borderTopColor", "rgb(255, 212, 0)")
+            assert _violations(page) == [], name
+            assert page.run("getComputedStyle(document.querySelector('html')).borderTopColor") == "rgb(255, 212, 0)"
         assert page.run("getComputedStyle(document.querySelector('.save button')).color") == "rgb(0, 0, 0)"
+
+
+def _violations(page: Page) -> list[str]:
+    page.run(f"(() => {{ {AXE} }})(), 0")
+    found = "violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 160)}`)"
+    return page.run(f"axe.run(document, {{resultTypes: ['violations']}}).then(({{violations}}) => {found})")  # type: ignore[no-any-return]
