@@ -101,9 +101,7 @@ def test_no_page_is_wider_than_a_phone_or_has_a_fault_that_axe_knows(page: Page)
         "u": shown(unsubscribe_page.ask(mailing, "fr")),
         "done": shown(unsubscribe_page.done(mailing, "de")),
         "p": shown(preferences_page(CHOICES, BRAND, "es")),
-        "wrong": shown(
-            preferences_page(CHOICES, BRAND, "en", wrong={"cap.email": "bad_cap", "end": "no_end", "zone": "bad_zone"})
-        ),
+        "wrong": shown(preferences_page(CHOICES, BRAND, "en", wrong=wrong)),
     }
     page.size(375, 700, touch=True)
     with _serving(pages, []) as url:

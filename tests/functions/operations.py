@@ -200,6 +200,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "PATCH /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}, "body": {"read": True}},
     "DELETE /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}},
     "POST /v1/inbox/read-all": lambda stage: {"body": {}},
+    "POST /v1/inbox/done-all": lambda stage: {"body": {"status": "read"}},
+    "POST /v1/inbox/seen": lambda stage: {"body": {}},
     "GET /v1/inbox/live": lambda stage: {"query": {"wait": "0"}},
     "GET /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD},
     "PUT /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD, "body": {"subscribed": True}},

@@ -21,6 +21,8 @@ UNAUDITED = {
     "PATCH /v1/inbox/{id}": "a person's own reading, which configures nothing and is nobody else's business",
     "DELETE /v1/inbox/{id}": "the same",
     "POST /v1/inbox/read-all": "the same",
+    "POST /v1/inbox/done-all": "the same",
+    "POST /v1/inbox/seen": "the same",
 }
 CHANGING = [endpoint for endpoint in EVERY if not endpoint.route.startswith("GET ")]
 # What somebody does for themselves with the token of their browser, or with a link.

@@ -65,7 +65,7 @@ def test_an_email_that_is_not_transactional_can_be_unsubscribed_from_with_one_cl
 def test_a_users_mail_knows_whose_it_is_and_one_to_a_bare_address_does_not(world: World, api: Api, secret: bytes) -> None:
     user_id = world.add_user()
     add_type(world, "news", transactional=False)
-    bare = {"kind": "address", "channel": "email", "address": "somebody@example.com"}
+    bare = {"kind": "address", "email": "somebody@example.com"}
     api.send(intent(type="news"))
     world.dispatch()
     to_user = verify(_path_in(world).removeprefix("/u/"), [secret])
