@@ -35,9 +35,7 @@ def test_a_template_makes_the_rows_and_gets_text_only(page: Page, server: FakeIn
 
     page.click(".bell")
 
-    page.equals(
-        "[...document.querySelectorAll('article b')].map((each) => each.textContent)", [HOSTILE, "Maria", "", "", "1h ago"]
-    )
+    page.equals("[...document.querySelectorAll('article b')].map((each) => each.textContent)", [HOSTILE, "Maria", "", "", "1h ago"])
     assert page.run("[document.querySelector('article').checkVisibility(), $('.title').checkVisibility(), $('.figure')]") == [
         True,
         False,
@@ -59,9 +57,7 @@ def test_a_function_makes_the_rows_it_wants_to_and_leaves_the_others(page: Page,
 
     page.click(".bell")
 
-    page.equals(
-        "[...inbox.children].map((each) => [each.localName, each.textContent])", [["span", "<b>Text</b>"], ["em", "Node, true"]]
-    )
+    page.equals("[...inbox.children].map((each) => [each.localName, each.textContent])", [["span", "<b>Text</b>"], ["em", "Node, true"]])
     assert page.run("$$('.title').filter((each) => each.checkVisibility()).map(words)") == ["Usual"]
     page.run("inbox.renderRow = null")
     page.equals("[inbox.children.length, $$('.title').filter((each) => each.checkVisibility()).length]", [0, 3])
