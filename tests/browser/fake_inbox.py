@@ -251,6 +251,7 @@ class FakeInbox:
                     row["snoozed_until"] = value
                 else:
                     row[f"{name}_at"] = now if value else None
+                    row["unread"] = row["unread"] and not (name == "done" and value)  # what is done is read
             self._bump()
             return Answer(200, self._public(row))
 
@@ -276,7 +277,7 @@ class FakeInbox:
             wanted = FILTERS[asked.body.get("status", "all")]
             due = [row for row in self.rows if wanted(row) and row["last_event_at"] <= until]
             for row in due[:2]:
-                row["done_at"] = now
+                row |= {"done_at": now, "unread": False}
             self._bump()
             return Answer(200, {"marked": len(due[:2]), "more": len(due) > 2})
 

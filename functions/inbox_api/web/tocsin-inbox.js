@@ -18,6 +18,9 @@ const HOME = new URL(import.meta.url).origin;
 const TYPED_INTO = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 const STOPS = "a, button, input, summary, select, textarea, [tabindex]";
 
+/** What is done is read: taken back, it is what it was. */
+const notDone = (row) => (row.unread ? { done: false, read: false } : { done: false });
+
 const sessions = new Sessions({ isHidden: () => document.hidden, isOnline: () => navigator.onLine });
 for (const type of ["pointerdown", "pointermove", "keydown", "scroll"]) {
   addEventListener(type, () => sessions.moved(), { capture: true, passive: true });
@@ -608,7 +611,7 @@ export class TocsinInbox extends HTMLElement {
     if (act === "mute") return row.thread && this.#mute(row);
     if (act === "read") return this.#change(row, { read: row.unread });
     if (act === "save") return this.#change(row, { saved: !row.saved_at });
-    if (act === "done") return this.#change(row, { done: !row.done_at }, !row.done_at && text.isDone, { done: false });
+    if (act === "done") return this.#change(row, { done: !row.done_at }, !row.done_at && text.isDone, notDone(row));
     if (act === "unsnooze") return this.#change(row, { snoozed_until: null });
     if (act === "time") return askForTime(this.#panel, text, (until) => this.#snooze(row, until));
     if (act === "hide") return this.#hide(row);
@@ -636,7 +639,7 @@ export class TocsinInbox extends HTMLElement {
 
   #allDone(status) {
     const gone = this.#inbox.doneAll(status);
-    const bringBack = () => gone.forEach((row) => this.#inbox.change(row, { done: false }));
+    const bringBack = () => gone.forEach((row) => this.#inbox.change(row, notDone(row)));
     this.#toast(this.#text.areDone, gone.length > 0 && bringBack);
   }
 
