@@ -43,14 +43,16 @@ def test_a_row_that_is_opened_is_listed_as_text(page: Page, server: FakeInbox) -
 
     page.click(".open")
 
-    page.see("""['tocsin-select', '<b>News</b>\\\\u202e"'].every((each) => document.querySelector('#events').innerText.includes(each))""")
+    listed = "document.querySelector('#events').innerText"
+    page.see(f"""['tocsin-select', '<b>News</b>\\\\u202e"'].every((each) => {listed}.includes(each))""")
 
 
 def test_attributes_can_be_tried(page: Page, server: FakeInbox) -> None:
     server.add("News")
     page.goto(f"{server.url}/inbox/demo#token=good")
 
-    page.run("""const [locale, , , , title] = document.querySelector('#wishes').elements; locale.value = 'de'; title.checked = true;
+    page.run("""const [locale, , , , title] = document.querySelector('#wishes').elements;
+        locale.value = 'de'; title.checked = true;
         for (const each of [locale, title]) each.dispatchEvent(new Event('change', {bubbles: true}))""")
 
     page.equals("$('.bell').ariaLabel", "Mitteilungen, 1 ungelesen")

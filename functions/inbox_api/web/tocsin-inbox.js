@@ -3,11 +3,11 @@
  * What strangers wrote reaches the page as text, never as markup. How to embed it: docs/inbox-component.md.
  */
 
-import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
-import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
+import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
 import { sheet } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
-import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=ea4f2004de103fe7";
-import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=78ff371cf37649fd";
+import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=caf27521a2dd1c3a";
+import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=762cdaef5e4cd438";
 import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
 import { ago, localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
@@ -218,7 +218,7 @@ export class TocsinInbox extends HTMLElement {
   }
 
   async #newest() {
-    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=ec4bb00a1222b503");
+    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=6d781ddcfaa3a827");
     this.#dress(sheet);
     this.#arrival ??= new ArrivalToast(this.#root);
     return this.#inbox.newest();
@@ -706,7 +706,7 @@ export class TocsinInbox extends HTMLElement {
     this.#body.replaceChildren(skeleton(this.#text));
     let content;
     try {
-      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=85535903132059e1");
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=66c4a2a6794168d1");
       this.#dress(sheet);
       content = await new Preferences(this.#context).load(() => this.#show("shortcuts"));
     } catch (error) {
