@@ -16,6 +16,7 @@ IN_A_ROW = {
     "tests/clients/js/": "npm packages",  # which are packed once for all
     "tests/console/": "browsers and stacks",
     "tests/e2e/": "browsers and stacks",
+    "tests/template/": "template",  # which SAM translates in seconds, once for all
     "tests/tools/test_openapi_tools.py": "fetched tools",
     "tests/tools/test_install.py": "environments",  # one takes seconds to make, and most of these tests share one
 }
