@@ -114,14 +114,21 @@ def test_a_link_is_a_button_that_says_where_it_leads_in_the_readers_language() -
         assert f'<html lang="{language}">' in content.html
 
 
-def test_buttons_stand_in_place_of_the_link_the_first_filled_and_the_second_outlined() -> None:
+def test_where_there_are_buttons_the_title_is_the_link_the_first_is_filled_and_the_second_outlined() -> None:
     content = a_page({"title": "T", "message": "M", "url": URL, "actions": BUTTONS})
 
-    first, second = links_of(content.html)[:2]
+    title, first, second = links_of(content.html)[:3]
+    assert title == ("https://Shop.example/a?b=1&amp;c=&#x27;2&#x27;", "T")
     assert (first, second) == (("https://pay.example/1", "Pay &lt;now&gt;"), ("https://pay.example/2", "Later"))
     assert content.html.count('bgcolor="#0f766e"') == 2  # the line on top, and the first button
-    assert "Shop.example" not in content.html
-    assert "M\n\nPay <now>:\nhttps://pay.example/1\n\nLater:\nhttps://pay.example/2\n\n-- \n" in content.text
+    buttons = "Pay <now>:\nhttps://pay.example/1\n\nLater:\nhttps://pay.example/2"
+    assert f"M\n\n{buttons}\n\nOpen shop.example:\n{URL}\n\n-- \n" in content.text
+
+
+def test_a_link_that_a_button_has_already_is_told_once() -> None:
+    content = a_page({"title": "T", "message": "M", "url": "https://pay.example/2", "actions": BUTTONS})
+
+    assert content.text.count("https://pay.example/2") == 1
 
 
 def test_a_link_that_the_words_have_already_is_not_repeated_in_the_plain_part() -> None:
