@@ -40,16 +40,12 @@ def links_for(one: Delivery) -> Links:
         out = sign(Subject(tenant_id, told_apart, record.notification_type, route.user_id), _secret())
     else:
         return NO_LINKS
-    return Links(_link("u", out), preferences_url(tenant_id, route.user_id) if route.user_id else "")
+    return Links(_link("u", out), link_to_preferences(tenant_id, route.user_id) if route.user_id else "")
 
 
-def preferences_url(tenant_id: UUID, user_id: UUID) -> str:
+def link_to_preferences(tenant_id: UUID, user_id: UUID) -> str:
     """Where this person changes what they get, without logging in."""
-    return _link("p", preferences_token(tenant_id, user_id))
-
-
-def preferences_token(tenant_id: UUID, user_id: UUID) -> str:
-    return sign_preferences(PreferencesSubject(tenant_id, user_id), _secret())
+    return _link("p", sign_preferences(PreferencesSubject(tenant_id, user_id), _secret()))
 
 
 def headers_for(one: Delivery) -> dict[str, str]:

@@ -9,8 +9,14 @@ from psycopg import Connection, errors
 from tocsin.access import audit, rate_limits
 from tocsin.access.audit import Actor
 from tocsin.content.unsubscribe_page import Mailing
-from tocsin.feedback import unsubscribe as links
-from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, verify
+from tocsin.feedback.unsubscribe_tokens import (
+    PreferencesSubject,
+    Subject,
+    ThreadSubject,
+    address_hash,
+    sign_preferences,
+    verify,
+)
 from tocsin.foundation import secrets
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
@@ -55,8 +61,7 @@ def follow(conn: Connection[Any], token: str) -> Followed | None:
             reasons = suppressions.reasons_at(conn, tenant_id, subject.address_hash, subject.notification_type)
             ours = (subject.notification_type, "unsubscribe")
             is_out, others = ours in reasons, any(one != ours for one in reasons)
-    path = f"../p/{links.preferences_token(tenant_id, user_id)}" if user_id else ""
-    mailing = Mailing(brand, kind, thread, _address(subject, contact), path)
+    mailing = Mailing(brand, kind, thread, _address(subject, contact), _preferences_path(subject))
     return Followed(mailing, contact.locale if contact else None, is_out, others)
 
 
@@ -121,6 +126,14 @@ def _lift(conn: Connection[Any], subject: Subject, actor: Actor) -> None:
 
 def _subject(token: str) -> Subject | ThreadSubject | None:
     return verify(token, secrets.accepted(settings().unsubscribe_secret_arn))
+
+
+def _preferences_path(subject: Subject | ThreadSubject) -> str:
+    """To the preferences, from where the page of the link stands."""
+    if subject.user_id is None:
+        return ""
+    secret = secrets.known(settings().unsubscribe_secret_arn)
+    return f"../p/{sign_preferences(PreferencesSubject(subject.tenant_id, subject.user_id), secret)}"
 
 
 def _actor(subject: Subject, ip_address: str, user_agent: str) -> Actor:
