@@ -30,6 +30,7 @@ from tocsin.api import (
     jobs,
     kv,
     lanes,
+    layouts,
     malformed_intents,
     me,
     messages,
@@ -103,7 +104,8 @@ def test_every_list_of_endpoints_is_served() -> None:
     modules = (
         *(intents, wait, events, notifications, messages, search, decisions),
         *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, brand, providers, abandoned_executions, unsubscribe, about),
+        *(user_tokens, templates, layouts, notification_types, suppressions, brand, providers, abandoned_executions),
+        *(unsubscribe, about),
         *(kv, triggers, webhooks, webhook_deliveries),
         *(metrics, stuck_notifications, books),
         retention,

@@ -128,6 +128,7 @@ def every_endpoint() -> list[Endpoint]:
         jobs,
         kv,
         lanes,
+        layouts,
         malformed_intents,
         me,
         messages,
@@ -159,7 +160,8 @@ def every_endpoint() -> list[Endpoint]:
     modules = (
         *(intents, wait, events, notifications, messages, search, decisions),
         *(inbox, threads, preferences, users, devices, api_keys, event_routing, watches),
-        *(user_tokens, templates, notification_types, suppressions, brand, providers, abandoned_executions, unsubscribe),
+        *(user_tokens, templates, layouts, notification_types, suppressions, brand, providers, abandoned_executions),
+        unsubscribe,
         *(kv, triggers, webhooks, webhook_deliveries),
         *(tenants, erasures),
         *(dead_letters, jobs, email_log),

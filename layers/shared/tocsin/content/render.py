@@ -4,18 +4,19 @@ from dataclasses import replace
 from typing import Any
 
 from tocsin.content import plain
+from tocsin.content.frames import BARE, Dress
 from tocsin.store.rows import Delivery, Wording
 from tocsin.store.templates import TemplateRow
 
 
-def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0) -> plain.Content:
+def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0, dress: Dress = BARE) -> plain.Content:
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
-    template = Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text)
-    return render(template, payload, used_seconds=used_seconds)
+    template = Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text, dress.frame)
+    return render(template, payload, used_seconds=used_seconds, reader=dress.reader)
 
 
-def of_delivery(one: Delivery) -> plain.Content:
+def of_delivery(one: Delivery, dress: Dress = BARE) -> plain.Content:
     """The words of a delivery: its pinned template's, or the built-in rendering.
 
     A template places a link itself; but where a tap on a push leads stands beside its words."""
@@ -27,19 +28,22 @@ def of_delivery(one: Delivery) -> plain.Content:
             one.record.audience_kind,
             one.record.payload,
             one.template,
-        )
+        ),
+        dress,
     )
 
 
-def of_wording(one: Wording) -> plain.Content:
+def of_wording(one: Wording, dress: Dress = BARE) -> plain.Content:
     if one.template is None:
         return _plain(one)
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
     pinned, channel = one.template, one.channel
-    template = Template(pinned.id, pinned.name, pinned.version, channel, pinned.locale, pinned.subject, pinned.body, pinned.text)
+    template = Template(
+        pinned.id, pinned.name, pinned.version, channel, pinned.locale, pinned.subject, pinned.body, pinned.text, dress.frame
+    )
     payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
-    content = render(template, payload)
+    content = render(template, payload, reader=dress.reader)
     return replace(content, url=plain.link_of(payload)) if channel == "push" else content
 
 

@@ -11,10 +11,13 @@ from psycopg import Connection
 
 from tocsin.channels import fit
 from tocsin.content import plain, render
+from tocsin.content.frames import BARE, Dress, reader_of
+from tocsin.content.framing import frames
 from tocsin.content.plain import Content
+from tocsin.delivery.dress import named_by
 from tocsin.feedback import unsubscribe
 from tocsin.foundation.database import tenant_transaction
-from tocsin.store import notifications, routes
+from tocsin.store import brands, notifications, routes
 from tocsin.store.routes import Worded
 from tocsin.store.rows import PinnedTemplate
 
@@ -54,6 +57,7 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
             if one and one.wording.channel == "in_app" and one.published_at
             else None
         )
+        dress = _dress(conn, tenant_id, one) if one else BARE
     if one is None:
         return None
     if row:
@@ -61,11 +65,33 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
     if trouble := _trouble(one):
         raise NotRenderable(trouble)
     try:
-        content = render.of_wording(one.wording)
+        content = render.of_wording(one.wording, dress)
     except plain.Unrenderable as error:
         raise NotRenderable(f"It cannot be rendered: {error}.") from None
     is_masked = _ERASED.search(json.dumps(one.wording.payload)) is not None
     return _shown(one, content, _note(one, is_masked=is_masked), as_sent=one.published_at is not None and not is_masked)
+
+
+def _dress(conn: Connection[Any], tenant_id: UUID, one: Worded) -> Dress:
+    """The same versions as it was sent with, and its links without their tokens."""
+    template = one.wording.template
+    named = named_by(template) if template else None
+    if not template or not named:
+        return BARE
+    (frame,) = frames(conn, [(named, named.wanted(tenant_id, template.locale, one.worded_at))])
+    if named.layout is None:
+        return Dress(frame)
+    links = unsubscribe.masked_links(
+        channel=one.wording.channel,
+        follows_thread=one.follows_thread,
+        is_transactional=one.is_transactional,
+        is_known=one.user_id is not None,
+    )
+    brand = brands.find(conn, tenant_id)
+    return Dress(
+        frame,
+        reader_of(brand, why="", unsubscribe_url=links.unsubscribe_url, preferences_url=links.preferences_url),
+    )
 
 
 def _trouble(one: Worded) -> str | None:

@@ -89,7 +89,7 @@ def _as_it_is_now(ready: Ready, dampened: Dampened) -> Ready:
     if delivery.record.audience_kind != "digest" or payload is None or payload == delivery.record.payload:
         return ready
     try:
-        content = render.of_delivery(delivery._replace(record=delivery.record._replace(payload=payload)))
+        content = render.of_delivery(delivery._replace(record=delivery.record._replace(payload=payload)), ready.dress)
     except plain.Unrenderable:  # its attempt is open already; the built-in words tell it all
         content = plain.digest(payload)
     return replace(ready, content=content)

@@ -1,5 +1,6 @@
 """What statements take and give, where rooms need it too. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Literal, NamedTuple
@@ -73,6 +74,7 @@ class Record(NamedTuple):
     is_transactional: bool
     over_sending_limit: int | None  # of the type, with the window that it counts
     over_sending_window_seconds: int | None
+    email_options: dict[str, Any] | None = None  # reply_to, cc, attachments
 
 
 class Route(NamedTuple):
@@ -87,6 +89,7 @@ class Route(NamedTuple):
     phone: str
     duplicate_suspected: bool
     suppressed_by: str | None
+    worded_at: datetime | None = None  # when its words were chosen
 
 
 class PushDevice(NamedTuple):
@@ -119,6 +122,8 @@ class PinnedTemplate(NamedTuple):
     subject: str | None
     body: str
     text: str | None
+    layout: str | None = None
+    partials: Sequence[str] = ()
 
 
 class Wording(NamedTuple):
