@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.content.frames import Frame, reader_of
+from tocsin.content.frames import PartSources, reader_of
 from tocsin.content.liquid_limits import Refused
 from tocsin.content.parts import MAX_DEPTH, expanded, rendered_names
 from tocsin.content.plain import Content, Unrenderable
@@ -20,7 +20,7 @@ READER = reader_of(
 def _rendered(
     body: str, layout: str | None = None, payload: dict[str, Any] | None = None, text: str | None = None, **partials: str
 ) -> Content:
-    frame = Frame("l" if layout else None, layout, tuple(partials.items()))
+    frame = PartSources("l" if layout else None, layout, tuple(partials.items()))
     template = Template(UUID(int=1), "t", 1, "email", "default", "Hi", body, text, frame)
     return render(template, payload or {}, reader=READER)
 
@@ -98,7 +98,7 @@ def test_what_cannot_be_put_together_is_refused_with_its_place(source: str, why:
         "other": "{% render 'ring' %}",
     }
 
-    ((pointer, message),) = problems_of("email", "Hi", source, None, [], Frame(partials=tuple(partials.items())))
+    ((pointer, message),) = problems_of("email", "Hi", source, None, [], PartSources(partials=tuple(partials.items())))
 
     assert pointer == "/body"
     assert why in message
@@ -145,7 +145,7 @@ def test_what_is_no_layout_is_refused(source: str, why: str) -> None:
 
 @pytest.mark.parametrize("body", ["<script>", "<style>", "<textarea>"])
 def test_a_body_cannot_change_what_the_layouts_values_stand_in(body: str) -> None:
-    frame = Frame("l", "{{ content }}<p class='x'>{{ why }}</p>", ())
+    frame = PartSources("l", "{{ content }}<p class='x'>{{ why }}</p>", ())
 
     ((pointer, message),) = problems_of("email", "Hi", body, None, [], frame)
 
@@ -154,7 +154,7 @@ def test_a_body_cannot_change_what_the_layouts_values_stand_in(body: str) -> Non
 
 
 def test_a_layout_that_is_gone_makes_the_message_unrenderable() -> None:
-    template = Template(UUID(int=1), "t", 1, "email", "default", "Hi", "x", None, Frame("shop"))
+    template = Template(UUID(int=1), "t", 1, "email", "default", "Hi", "x", None, PartSources("shop"))
 
     with pytest.raises(Unrenderable, match="the layout `shop` is not known"):
         render(template, {})

@@ -21,7 +21,8 @@ class SesEmail:
         try:
             answer = self.client.send_email(
                 FromEmailAddress=self.sender,
-                Destination={"ToAddresses": [message.email]},
+                Destination={"ToAddresses": [message.email]} | ({"CcAddresses": [*message.cc]} if message.cc else {}),
+                **({"ReplyToAddresses": [message.asked_reply_to]} if message.asked_reply_to else {}),
                 Content={"Simple": _simple(message)},
                 EmailTags=[{"Name": name, "Value": value} for name, value in message.tags.items()],
                 ConfigurationSetName=self.configuration_set,
@@ -41,4 +42,15 @@ def _simple(message: Message) -> dict[str, Any]:
     }
     if message.headers:
         content["Headers"] = [{"Name": name, "Value": value} for name, value in message.headers.items()]
+    if message.attachments:
+        content["Attachments"] = [
+            {
+                "FileName": one.name,
+                "ContentType": one.content_type,
+                "ContentDisposition": "ATTACHMENT",
+                "ContentTransferEncoding": "BASE64",
+                "RawContent": one.data,
+            }
+            for one in message.attachments
+        ]
     return content

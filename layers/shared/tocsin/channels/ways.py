@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from tocsin.channels.outcomes import Outcome
+from tocsin.content.attachments import AttachedFile
 from tocsin.content.plain import Content
 from tocsin.store.rows import Delivery
 
@@ -24,6 +25,9 @@ class Message:
     content: Content
     tags: dict[str, str]
     headers: dict[str, str] = field(default_factory=dict)
+    asked_reply_to: str = ""  # where answers to this very email go, whatever is usual
+    cc: tuple[str, ...] = ()  # of an email: who gets a copy
+    attachments: tuple[AttachedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

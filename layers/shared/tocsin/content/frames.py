@@ -7,7 +7,7 @@ from tocsin.content.brand import Brand, color_of, ink_on
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PartSources:
     """The source of a template's layout, if it names one, and of every partial, by name."""
 
     layout_name: str | None = None
@@ -18,7 +18,7 @@ class Frame:
 class Dress(NamedTuple):
     """All that is put around a template's words: its frame, and the values that a layout may use."""
 
-    frame: Frame | None = None
+    frame: PartSources | None = None
     reader: dict[str, Any] | None = None
 
 

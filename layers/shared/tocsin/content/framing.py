@@ -5,7 +5,7 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.content.frames import Frame
+from tocsin.content.frames import PartSources
 from tocsin.store import layouts
 from tocsin.store.layouts import Part, WantedParts
 
@@ -24,7 +24,9 @@ class NamedParts(NamedTuple):
         return WantedParts(tenant_id, names, locale, at)
 
 
-def frames(conn: Connection[Any], wanted: list[tuple[NamedParts, WantedParts]], *, only_active: bool = False) -> list[Frame]:
+def frames(
+    conn: Connection[Any], wanted: list[tuple[NamedParts, WantedParts]], *, only_active: bool = False
+) -> list[PartSources]:
     """The frame of each, in order. What is not there is left out: whoever renders it says so.
 
     `only_active`: what was taken out of use is not there either."""
@@ -36,12 +38,12 @@ def frames(conn: Connection[Any], wanted: list[tuple[NamedParts, WantedParts]], 
     return [_frame(named, found.get(distinct.index(parts), [])) for named, parts in wanted]
 
 
-def frame_now(conn: Connection[Any], tenant_id: UUID, named: NamedParts, locale: str) -> Frame | None:
+def frame_now(conn: Connection[Any], tenant_id: UUID, named: NamedParts, locale: str) -> PartSources | None:
     """What a template of now would be put together with; None where it stands alone."""
     return frames(conn, [(named, named.wanted(tenant_id, locale))], only_active=True)[0] if named else None
 
 
-def _frame(named: NamedParts, parts: list[Part]) -> Frame:
+def _frame(named: NamedParts, parts: list[Part]) -> PartSources:
     layout = next((part.body for part in parts if part.kind == "layout" and part.name == named.layout), None)
     partials = tuple(sorted((part.name, part.body) for part in parts if part.kind == "partial"))
-    return Frame(named.layout, layout, partials)
+    return PartSources(named.layout, layout, partials)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tocsin.content import html_safety
-from tocsin.content.frames import Frame
+from tocsin.content.frames import PartSources
 from tocsin.content.html_tokens import pieces
 from tocsin.content.liquid import RENDER, check_shape, depth_after, line_of, marks
 from tocsin.content.liquid_limits import Refused
@@ -33,12 +33,12 @@ class _Written:
             raise Refused(f"with its partials it has more than {MAX_WHOLE} characters")
 
 
-def whole_body(frame: Frame, body: str) -> str:
+def whole_body(frame: PartSources, body: str) -> str:
     """The body with its partials. Raises Refused."""
     return expanded(body, dict(frame.partials))
 
 
-def layout_around(frame: Frame, body: str) -> str | None:
+def layout_around(frame: PartSources, body: str) -> str | None:
     """The layout with its partials, its place marked by a tag of ours; None: there is none. `body` is whole. Raises Refused, also
     for a body that would change what the layout's own values stand in."""
     if frame.layout_name is None:

@@ -8,7 +8,7 @@ from psycopg import Connection
 
 from tocsin.access import audit
 from tocsin.access.audit import Actor
-from tocsin.content.frames import Frame
+from tocsin.content.frames import PartSources
 from tocsin.content.framing import NamedParts, frame_now
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
@@ -60,7 +60,7 @@ def named_by(draft: Draft) -> NamedParts:
         raise UnusableTemplate([("/body", str(refused))]) from None
 
 
-def check(draft: Draft, frame: Frame | None) -> None:
+def check(draft: Draft, frame: PartSources | None) -> None:
     """Raises UnusableTemplate for what could not be rendered safely."""
     from tocsin.content.templates import problems_of  # noqa: PLC0415 - slow to import, and only this needs it
 

@@ -12,7 +12,7 @@ from liquid import BoundTemplate
 from liquid import exceptions as liquid
 
 from tocsin.content import html_safety, sms_parts
-from tocsin.content.frames import Frame
+from tocsin.content.frames import PartSources
 from tocsin.content.html_to_text import html_to_text
 from tocsin.content.html_tokens import Piece, TooManyAttributes, pieces
 from tocsin.content.liquid import COMPOSED, compiled, marks, run
@@ -54,7 +54,7 @@ class Template:
     subject: str | None
     body: str
     text: str | None
-    frame: Frame | None = None
+    frame: PartSources | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def render(
 
 
 def problems_of(
-    channel: str, subject: str | None, body: str, text: str | None, variables: list[str], frame: Frame | None = None
+    channel: str, subject: str | None, body: str, text: str | None, variables: list[str], frame: PartSources | None = None
 ) -> list[TemplateProblem]:
     """What keeps these sources from becoming a template; one message for each part that is wrong. `frame`: what an email's body
     is put together with."""
@@ -209,7 +209,7 @@ def _problems_of_parts(channel: str, subject: str | None, text: str | None) -> l
     return problems
 
 
-def _problem_of_source(part: str, source: str, limit: int, *, is_html: bool, frame: Frame | None = None) -> str | None:
+def _problem_of_source(part: str, source: str, limit: int, *, is_html: bool, frame: PartSources | None = None) -> str | None:
     if problem := _problem_of_text(part, source, limit):
         return problem
     try:

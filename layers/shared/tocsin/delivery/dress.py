@@ -5,7 +5,7 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.content.frames import BARE, Dress, Frame, reader_of
+from tocsin.content.frames import BARE, Dress, PartSources, reader_of
 from tocsin.content.framing import NamedParts, frames
 from tocsin.feedback import unsubscribe
 from tocsin.store import brands
@@ -19,7 +19,7 @@ class Wardrobe:
         wanted = [(one, named_by(one.template)) for one in deliveries if one.template and named_by(one.template)]
         asked = [(named, named.wanted(one.work.tenant_id, _locale(one), one.route.worded_at)) for one, named in wanted]
         found = frames(conn, asked) if asked else []
-        self._frames: dict[UUID, Frame] = {one.work.id: frame for (one, _), frame in zip(wanted, found, strict=True)}
+        self._frames: dict[UUID, PartSources] = {one.work.id: frame for (one, _), frame in zip(wanted, found, strict=True)}
         tenants = {one.work.tenant_id for one, named in wanted if named.layout is not None}
         self._brands: dict[UUID, Brand] = brands.find_all(conn, sorted(tenants)) if tenants else {}
 

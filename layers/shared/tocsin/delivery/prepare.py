@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from psycopg import Connection
 
+from tocsin.channels.outcomes import Failure
 from tocsin.channels.ways import Channel, Way, Ways
 from tocsin.content import plain, render, render_share
+from tocsin.content.attachments import AttachedFile
 from tocsin.content.frames import BARE, Dress
 from tocsin.delivery import dampener, failover, gate, settlement
 from tocsin.delivery.dampener import Limits
@@ -26,6 +28,7 @@ class Policy:
     send_concurrency: int
     sandbox_domain: str = "sandbox.tocsin.example"
     limits: Limits = dampener.USUAL
+    allow_private: bool = False  # whether files may come from one's own network
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,10 @@ class Ready:
     supersedes: int | None
     send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
     dress: Dress = BARE
+    cc: tuple[str, ...] = ()  # who else gets the email
+    copies_left_out: int = 0  # because they must not be written to
+    attachments: tuple[AttachedFile, ...] = ()
+    failure: Failure | None = None  # why it fails before the provider is asked
 
     @property
     def channel(self) -> Channel:

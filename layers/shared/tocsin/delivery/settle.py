@@ -64,7 +64,8 @@ def _record(
         if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
             outbox.hurry_answered(conn, waiting)
         _apply_refusals(conn, sent)
-        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in sent], lanes)
+        asked = [one for one in sent if one.ready.failure is None]  # others say nothing of their lane
+        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in asked], lanes)
     woken = [one for cursor in due for one in cursor]
     _keep_proof(conn, sent, ours={row[0] for row in settled})
     return woken

@@ -471,6 +471,7 @@ class ProviderEvent:
     named: Named | None
     detail: str
     occurred_at: datetime
+    recipients: tuple[str, ...] = ()  # whom it is about, as the provider says; none: whoever it was sent to
 
 
 @dataclass(frozen=True, slots=True)
