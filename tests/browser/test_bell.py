@@ -60,7 +60,15 @@ def test_the_page_is_told_of_the_count_and_of_opening(page: Page, server: FakeIn
 
     page.open_inbox(server.page())
 
-    assert page.run("told") == [["tocsin-unread", {"unread": 1, "capped": False}, True], ["tocsin-open", {}, True]]
+    counts = {"unread": 1, "unseen": 1, "capped": False}
+    page.equals(
+        "told",
+        [
+            ["tocsin-unread", counts, True],
+            ["tocsin-open", {}, True],
+            ["tocsin-unread", counts | {"unseen": 0}, True],
+        ],
+    )
     assert page.run("[inbox.unread, inbox.isOpen, $('.bell').ariaExpanded]") == [1, True, "true"]
 
 

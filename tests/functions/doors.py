@@ -41,6 +41,7 @@ from tocsin.api import (
     notification_types,
     notifications,
     preferences,
+    preferences_link,
     providers,
     retention,
     search,
@@ -77,6 +78,7 @@ ENDPOINTS = {
         *preferences.ENDPOINTS,
         *assets.serve(FUNCTIONS),
         *unsubscribe.ENDPOINTS,
+        *preferences_link.ENDPOINTS,
     ],
     "manage": [
         *users.ENDPOINTS,

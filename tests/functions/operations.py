@@ -17,7 +17,7 @@ from tests.operators import abandon, close_lane, keep_malformed
 from tests.providers import add_provider, make_data_key
 from tests.webhooks import add_hook
 from tests.world import TENANT, World
-from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.feedback.unsubscribe_tokens import PreferencesSubject, Subject, address_hash, sign, sign_preferences
 from tocsin.foundation import aws, secrets, settings
 from tocsin.http.door import Endpoint
 from tocsin.intake.cloud_events import STRUCTURED
@@ -104,6 +104,11 @@ class Stage:
     def key(self) -> str:
         return str(self.api.post("/v1/api-keys", KEY).json["id"])
 
+    def preferences_token(self) -> str:
+        """Opens alice's preferences."""
+        user_id = self.world.one("SELECT id FROM users WHERE external_id = 'alice'")
+        return sign_preferences(PreferencesSubject(TENANT, user_id), SECRET)
+
     def device(self) -> str:
         token = str(uuid4())
         assert self.api.put(f"/v1/users/alice/devices/{token}", DEVICE).status == 200
@@ -180,6 +185,8 @@ TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>
 INCIDENT = {"event_type": "incident_opened", "severity": "low", "description": "Something is odd."}
 WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
 THREAD = {"kind": "order", "id": "A-17"}
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+SWITCH_OFF = "channels.shown=email&channels.was=email"  # the box of the emails was ticked, and is not any more
 TOKEN = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news"), SECRET)
 
 Told = dict[str, Any]
@@ -199,6 +206,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "PATCH /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}, "body": {"read": True}},
     "DELETE /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}},
     "POST /v1/inbox/read-all": lambda stage: {"body": {}},
+    "POST /v1/inbox/done-all": lambda stage: {"body": {"status": "read"}},
+    "POST /v1/inbox/seen": lambda stage: {"body": {}},
     "GET /v1/inbox/live": lambda stage: {"query": {"wait": "0"}},
     "GET /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD},
     "PUT /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD, "body": {"subscribed": True}},
@@ -211,6 +220,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /console/{version}/{asset}": lambda stage: {"path": {"version": "any", "asset": "app.js"}},
     "GET /u/{token}": lambda stage: {"path": {"token": TOKEN}},
     "POST /u/{token}": lambda stage: {"path": {"token": TOKEN}},
+    "GET /p/{token}": lambda stage: {"path": {"token": stage.preferences_token()}},
+    "POST /p/{token}": lambda stage: {"path": {"token": stage.preferences_token()}, "body": SWITCH_OFF, "headers": FORM},
     "PUT /v1/users/{id}": lambda stage: {"path": {"id": "bob"}, "body": {"locale": "pt"}},
     "GET /v1/users/{id}": lambda stage: {"path": {"id": "alice"}},
     "GET /v1/users/{id}/devices": lambda stage: {"path": {"id": "alice"}},

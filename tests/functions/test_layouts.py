@@ -11,13 +11,12 @@ from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.store import layouts
 
 SHOP = {"kind": "layout", "name": "shop", "body": "<main>{{ content }}</main>{% render 'foot', n: 1 %}"}
-FOOT = {"kind": "partial", "name": "foot", "body": "<p>{{ brand.name }} {{ n }}</p>"}
+FOOT = {"kind": "partial", "name": "foot", "body": "<p>Foot {{ n }}</p>"}
 EMAIL = {"name": "shipped", "channel": "email", "subject": "Order", "body": "<p>{{ order }}</p>", "layout": "shop"}
 
 
 @pytest.fixture
 def shop(world: World, api: Api) -> Api:
-    world.admin.execute("UPDATE tenants SET name = 'Shop'")
     for part in (FOOT, SHOP):
         assert api.post("/v1/layouts", part).status == 201
     return api
@@ -85,7 +84,8 @@ def test_a_template_names_what_there_is(shop: Api, change: dict[str, Any], point
 
 
 def test_templates_and_drafts_are_previewed_in_the_nearest_layout(shop: Api) -> None:
-    shop.post("/v1/layouts", SHOP | {"locale": "pt", "body": "<b>{{ content }}</b><a href='{{ unsubscribe_url }}'>sair</a>"})
+    shop.put("/v1/brand", {"name": "Shop"})
+    shop.post("/v1/layouts", SHOP | {"locale": "pt", "body": "<b>{{ content }}</b>{{ brand.name }}<a href='{{ unsubscribe_url }}'>sair</a>"})
     assert shop.post("/v1/templates", EMAIL).json["layout"] == "shop"
     shop.post("/v1/templates", EMAIL | {"locale": "pt-BR"})
     draft = {name: EMAIL[name] for name in EMAIL if name != "name"} | {"payload": {"order": "A-17"}}
@@ -95,9 +95,9 @@ def test_templates_and_drafts_are_previewed_in_the_nearest_layout(shop: Api) -> 
         for locale in ("default", "pt-BR")
     )
 
-    assert ours["html"] == "<main><p>A-17</p></main><p>Shop 1</p>" == shop.post("/v1/templates/preview", draft).json["html"]
-    assert ours["text"] == "A-17\n\nShop 1"
-    assert theirs["html"] == "<b><p>A-17</p></b><a href='…/u/…'>sair</a>"
+    assert ours["html"] == "<main><p>A-17</p></main><p>Foot 1</p>" == shop.post("/v1/templates/preview", draft).json["html"]
+    assert ours["text"] == "A-17\n\nFoot 1"
+    assert theirs["html"] == "<b><p>A-17</p></b>Shop<a href='…/u/…'>sair</a>"
 
 
 def test_what_is_in_use_stays(world: World, shop: Api) -> None:
@@ -144,7 +144,7 @@ def test_a_mail_has_the_versions_of_the_time_it_was_planned_in_and_its_page_says
     world.accept(template="shipped", payload={"order": "A-18"})
     after = _sent(world)
 
-    assert before == "<main><p>A-17</p></main><p>Shop 1</p>"
+    assert before == "<main><p>A-17</p></main><p>Foot 1</p>"
     assert (page["html"], page["as_sent"]) == (before, True)
     assert after == "<main><p>A-18</p></main><p>new</p>"
 
@@ -180,7 +180,7 @@ def test_what_a_layout_made_unrenderable_is_replayed_with_the_repaired_one(world
     replayed = shop.post(f"/v1/dead-letters/{letter['id']}/replay", {})
 
     assert (letter["failure_classification"], replayed.status) == ("unrenderable", 202)
-    assert _sent(world) == "<main><p>javascript:x</p></main><p>Shop 1</p>"
+    assert _sent(world) == "<main><p>javascript:x</p></main><p>Foot 1</p>"
 
 
 def test_only_what_names_a_layout_pays_for_it(world: World, shop: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,4 +200,4 @@ def test_only_what_names_a_layout_pays_for_it(world: World, shop: Api, monkeypat
 
     assert without == []
     assert len(asked) == 1
-    assert {one.content.html for one in world.email.accepted[1:]} == {f"<main><p>A-{n}</p></main><p>Shop 1</p>" for n in range(5)}
+    assert {one.content.html for one in world.email.accepted[1:]} == {f"<main><p>A-{n}</p></main><p>Foot 1</p>" for n in range(5)}

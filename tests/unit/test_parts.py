@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.content.frames import PartSources, reader_of
 from tocsin.content.liquid_limits import Refused
+from tocsin.content.part_sources import PartSources, reader_of
 from tocsin.content.parts import MAX_DEPTH, expanded, rendered_names
 from tocsin.content.plain import Content, Unrenderable
 from tocsin.content.templates import Template, problem_of_shared, problems_of, render

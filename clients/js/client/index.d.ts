@@ -42,8 +42,15 @@ export type Audience =
 /** A user's id, a person, several of them, an address, or an audience with its `kind`. */
 export type Recipient = string | InlineUser | (string | InlineUser)[] | { email: string; phone?: string } | { phone: string; email?: string } | Audience;
 
+/** What stands beside the words: up to two buttons (the first is the primary one), how grave it is, an emoji or a picture. */
+export interface Display {
+  actions?: { label: string; url: string }[] | null;
+  severity?: "info" | "warning" | "critical" | null;
+  icon?: string | null;
+}
+
 /** A template's variables, or the words themselves. */
-export interface Payload {
+export interface Payload extends Display {
   title?: string;
   message?: string;
   url?: string | null;
@@ -125,7 +132,7 @@ export interface DomainEvent {
   id?: string;
   specversion?: "1.0";
   time?: Time;
-  data?: {
+  data?: Display & {
     scope?: string;
     thread?: Thread;
     actor?: string;

@@ -1,23 +1,39 @@
 /** The bell: importing this registers <tocsin-inbox>. */
 
+/** A button of a row; the first is its primary one. */
+export interface InboxAction {
+  label: string;
+  url: string;
+}
+
 /** A row of the inbox, as the API has it. */
 export interface InboxRow {
   id: string;
   kind: string;
+  /** What the tenant calls its type, for people. */
+  type_title: string | null;
   reason: string;
   scope: string | null;
   thread: { kind: string; id: string } | null;
   title: string;
   message: string | null;
   summary: { url?: string; [more: string]: unknown };
+  url: string | null;
+  actions: InboxAction[];
+  severity: "info" | "warning" | "critical";
+  /** The address of an image, or an emoji. */
+  icon: string | null;
   event_count: number;
   unread: boolean;
+  /** Shown before its reader last looked, read or not. */
+  seen: boolean;
   read_at: string | null;
   done_at: string | null;
   saved_at: string | null;
   snoozed_until: string | null;
   last_event_at: string;
   last_actor: string | null;
+  actor: { id: string; name: string; avatar_url: string | null } | null;
   source_event: { source: string; id: string } | null;
   source_notification_id: string | null;
   for_everyone: boolean;

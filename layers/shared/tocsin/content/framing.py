@@ -5,7 +5,7 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.content.frames import PartSources
+from tocsin.content.part_sources import PartSources
 from tocsin.store import layouts
 from tocsin.store.layouts import Part, WantedParts
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tocsin.content import html_safety
-from tocsin.content.frames import PartSources
 from tocsin.content.html_tokens import pieces
 from tocsin.content.liquid import RENDER, check_shape, depth_after, line_of, marks
 from tocsin.content.liquid_limits import Refused
+from tocsin.content.part_sources import PartSources
 
 MAX_DEPTH = 5  # of partials in partials
 MAX_WHOLE = 256 * 1024  # characters of a source with all its partials

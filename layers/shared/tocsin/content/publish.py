@@ -8,8 +8,8 @@ from psycopg import Connection
 
 from tocsin.access import audit
 from tocsin.access.audit import Actor
-from tocsin.content.frames import PartSources
 from tocsin.content.framing import NamedParts, frame_now
+from tocsin.content.part_sources import PartSources
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
 from tocsin.store import layouts, templates

@@ -126,6 +126,8 @@ def _message(ready: Ready, attempt: Opened) -> Message:
             "tocsin_attempt": f"{ready.delivery.work.generation}-{attempt.attempt_no}",
         },
         headers=ready.headers,
+        from_name=ready.frame.brand.from_name,
+        reply_to=ready.frame.brand.reply_to,
         asked_reply_to=str((record.email_options or {}).get("reply_to") or "") if route.channel == "email" else "",
         cc=ready.cc,
         attachments=ready.attachments,

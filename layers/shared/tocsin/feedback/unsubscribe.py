@@ -1,12 +1,8 @@
-"""One-click unsubscribe (RFC 8058): links in mail that is not transactional, and what following one does."""
+"""The links in mail that is not transactional: out of its type or thread by one click (RFC 8058), and to all preferences."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
-from psycopg import Connection, errors
-
-from tocsin.access import audit
-from tocsin.access.audit import Actor
 from tocsin.feedback.unsubscribe_tokens import (
     PreferencesSubject,
     Subject,
@@ -15,17 +11,10 @@ from tocsin.feedback.unsubscribe_tokens import (
     sign,
     sign_preferences,
     sign_thread,
-    verify,
 )
 from tocsin.foundation import secrets
-from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.ids import uuid7
 from tocsin.foundation.settings import settings
-from tocsin.people import threads
-from tocsin.store import suppressions
 from tocsin.store.rows import Delivery
-
-LINK = "link:unsubscribe"
 
 
 class Links(NamedTuple):
@@ -56,12 +45,19 @@ def links_for(one: Delivery) -> Links:
 
 def preferences_url(tenant_id: UUID, user_id: UUID) -> str:
     """Where this person changes what they get, without logging in."""
-    return _link("p", sign_preferences(PreferencesSubject(tenant_id, user_id), _secret()))
+    return _link("p", preferences_token(tenant_id, user_id))
+
+
+def preferences_token(tenant_id: UUID, user_id: UUID) -> str:
+    return sign_preferences(PreferencesSubject(tenant_id, user_id), _secret())
 
 
 def headers_for(one: Delivery) -> dict[str, str]:
     """The headers that let a mail program unsubscribe with one click; none where there is no way out."""
-    links = links_for(one)
+    return headers_of(links_for(one))
+
+
+def headers_of(links: Links) -> dict[str, str]:
     return _headers(links.unsubscribe_url) if links.unsubscribe_url else {}
 
 
@@ -87,39 +83,6 @@ def _headers(link: str) -> dict[str, str]:
         "List-Unsubscribe": f"<{link}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     }
-
-
-def unsubscribe(conn: Connection[Any], token: str, *, ip_address: str = "", user_agent: str = "") -> bool:
-    """Suppress that type for that address, or mute that thread for that user. False for a token that is not ours, or whose user
-    is gone; the caller answers alike."""
-    subject = verify(token, secrets.accepted(settings().unsubscribe_secret_arn))
-    if subject is None:
-        return False
-    if isinstance(subject, ThreadSubject):
-        return _mute(conn, subject, Actor.person(subject.tenant_id, subject.user_id, ip_address, user_agent))
-    actor = Actor(subject.tenant_id, LINK, audit.network_of(ip_address), user_agent)  # an address, not a person
-    suppression_id = uuid7()
-    with tenant_transaction(conn, subject.tenant_id):
-        is_new = suppressions.insert_hash(
-            conn,
-            suppression_id=suppression_id,
-            tenant_id=subject.tenant_id,
-            channel="email",
-            address_hash=subject.address_hash,
-            notification_type=subject.notification_type,
-        )
-        if is_new:
-            new = {"channel": "email", "reason": "unsubscribe", "notification_type": subject.notification_type}
-            audit.record(conn, actor, "suppress", "suppression", str(suppression_id), {"new": new})
-    return True
-
-
-def _mute(conn: Connection[Any], subject: ThreadSubject, actor: Actor) -> bool:
-    try:
-        threads.choose(conn, actor, subject.user_id, subject.thread_kind, subject.thread_id, subscribed=False)
-    except errors.ForeignKeyViolation:
-        return False
-    return True
 
 
 def _secret() -> bytes:

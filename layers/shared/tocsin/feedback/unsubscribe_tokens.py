@@ -1,5 +1,6 @@
-"""Tokens in the links of a mail: out of a type (at an address, by its hash) or a thread, and to a person's preferences. They
-cannot be forged, and each kind is signed for a purpose of its own, so that none passes as another. Pure."""
+"""Tokens in the links of a mail: out of a type (at an address, by its hash) or a thread, and to a person's preferences. Pure.
+
+They cannot be forged, and each kind is signed for a purpose of its own, so that none passes as another."""
 
 import base64
 import binascii

@@ -159,6 +159,7 @@ class Endpoint:
     answer_types: tuple[str, ...] = ("application/json",)
     answer: Any = None
     other_answers: dict[int, Any] = field(default_factory=dict)
+    page_answers: tuple[int, ...] = ()  # refusals that are pages of `answer_types`: people read them
 
     @property
     def is_personal(self) -> bool:

@@ -93,11 +93,11 @@ def prefer(
             notification_type=notification_type,
             **asdict(wishes) | {"enabled": enabled},
         )
-        changes = audit.difference(_audited(old) if old else None, _audited(new))
+        changes = audit.difference(audited(old) if old else None, audited(new))
         if channel == "email" and notification_type and wishes.enabled and actor.name == f"user:{user_id}":
             _subscribe_again(conn, actor, user_id, notification_type)
         if changes["new"]:
-            audit.record(conn, actor, "put", "preference", _name(user_id, channel, notification_type), changes)
+            audit.record(conn, actor, "put", "preference", name_of(user_id, channel, notification_type), changes)
     return new
 
 
@@ -108,7 +108,7 @@ def forget(conn: Connection[Any], actor: Actor, user_id: UUID, channel: str, not
         if old is None:
             return
         preferences.delete(conn, actor.tenant_id, user_id, channel, notification_type)
-        audit.record(conn, actor, "delete", "preference", _name(user_id, channel, notification_type), {"old": _audited(old)})
+        audit.record(conn, actor, "delete", "preference", name_of(user_id, channel, notification_type), {"old": audited(old)})
 
 
 def rule(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> Preference:
@@ -142,11 +142,11 @@ def _subscribe_again(conn: Connection[Any], actor: Actor, user_id: UUID, notific
         audit.record(conn, actor, "lift", "suppression", str(lifted), {"old": old})
 
 
-def _name(user_id: UUID, channel: str, notification_type: str) -> str:
+def name_of(user_id: UUID, channel: str, notification_type: str) -> str:
     return "/".join(filter(None, (str(user_id), channel, notification_type)))
 
 
-def _audited(one: Preference) -> dict[str, Any]:
+def audited(one: Preference) -> dict[str, Any]:
     names = ("enabled", "frequency_cap", "quiet_hours_start", "quiet_hours_end", "timezone")
     shown = {name: getattr(one, name) for name in names}
     return {name: f"{value:%H:%M}" if isinstance(value, time) else value for name, value in shown.items()}

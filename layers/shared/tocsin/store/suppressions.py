@@ -209,6 +209,34 @@ def find_by_address(
     )
 
 
+def reasons_at(conn: Connection[Any], tenant_id: UUID, address_hash: bytes, notification_type: str) -> list[tuple[str, str]]:
+    """What keeps emails of this type from the address: for which type (none: all of them), and why."""
+    return conn.execute(
+        """
+        SELECT notification_type, reason
+        FROM suppressions
+        WHERE tenant_id = %(tenant_id)s AND channel = 'email' AND address_hash = %(address_hash)s
+          AND notification_type IN ('', %(notification_type)s)
+          AND (expires_at IS NULL OR expires_at > tocsin_now())
+        """,
+        {"tenant_id": tenant_id, "address_hash": address_hash, "notification_type": notification_type},
+    ).fetchall()
+
+
+def delete_unsubscribe_at(conn: Connection[Any], tenant_id: UUID, address_hash: bytes, notification_type: str) -> UUID | None:
+    """Forget that somebody unsubscribed from a type at an address. Returns which one; None: nobody had."""
+    row = conn.execute(
+        """
+        DELETE FROM suppressions
+        WHERE tenant_id = %(tenant_id)s AND channel = 'email' AND address_hash = %(address_hash)s
+          AND notification_type = %(notification_type)s AND reason = 'unsubscribe'
+        RETURNING id
+        """,
+        {"tenant_id": tenant_id, "address_hash": address_hash, "notification_type": notification_type},
+    ).fetchone()
+    return row[0] if row else None
+
+
 def delete_unsubscribe(conn: Connection[Any], tenant_id: UUID, user_id: UUID, notification_type: str) -> UUID | None:
     """Forget that a user unsubscribed from a type, at the address that they have. Returns which one; None: they had not."""
     row = conn.execute(

@@ -92,6 +92,25 @@ def find(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | Non
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """How a person is written to, and in which language."""
+
+    email: str | None
+    locale: str | None
+
+
+def contact_of(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Contact | None:
+    return (
+        conn.cursor(row_factory=class_row(Contact))
+        .execute(
+            "SELECT email, locale FROM users WHERE tenant_id = %(tenant_id)s AND id = %(user_id)s",
+            {"tenant_id": tenant_id, "user_id": user_id},
+        )
+        .fetchone()
+    )
+
+
 def lock(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | None:
     """The user as they are until this transaction changes them."""
     return (

@@ -109,7 +109,8 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
                kind.over_sending_limit, kind.over_sending_window_seconds, records.email_options,
                -- route
                routes.route_id, routes.channel, routes.status, routes.user_id, routes.audience_reason,
-               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.duplicate_suspected,
+               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.resolved_locale AS locale,
+               routes.duplicate_suspected,
                suppression.reason AS suppressed_by, COALESCE(routes.worded_at, routes.created_at) AS worded_at,
                -- device
                devices.id, devices.platform, devices.token, devices.endpoint_arn, devices.enabled,
@@ -205,8 +206,8 @@ def _plan(outbox_id: UUID, *columns: Any) -> LoadedPlan:
 
 
 def _delivery(outbox_id: UUID, *columns: Any) -> LoadedDelivery:
-    record, route, device = columns[:15], columns[15:25], columns[25:30]
-    wishes, template, attempt = columns[30:37], columns[37:46], columns[46:]
+    record, route, device = columns[:15], columns[15:26], columns[26:31]
+    wishes, template, attempt = columns[31:38], columns[38:47], columns[47:]
     return (
         outbox_id,
         Record(*record),

@@ -1,7 +1,7 @@
 """What an email's template is put together with, and what its layout says of the reader and the sender. Pure."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from tocsin.content.brand import Brand, color_of, ink_on
 
@@ -13,16 +13,6 @@ class PartSources:
     layout_name: str | None = None
     layout: str | None = None
     partials: tuple[tuple[str, str], ...] = ()
-
-
-class Dress(NamedTuple):
-    """All that is put around a template's words: its frame, and the values that a layout may use."""
-
-    frame: PartSources | None = None
-    reader: dict[str, Any] | None = None
-
-
-BARE = Dress()
 
 
 def reader_of(brand: Brand, *, why: str, unsubscribe_url: str, preferences_url: str) -> dict[str, Any]:
