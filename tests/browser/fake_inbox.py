@@ -82,7 +82,10 @@ class FakeInbox:
         self.types: list[Row] = []
         self.unreachable: dict[str, str] = {}  # channels, and why
         self.seen_at = ""
-        self.files: dict[str, tuple[str, str]] = {}  # of a test's own: what is in them, and of which type they are
+        self.files = {  # beside the bell's: what is in them, and of which type they are
+            "/core_world.js": (CORE_WORLD.read_text(), "text/javascript; charset=utf-8"),
+            "/blank": ("<!doctype html><title>Blank</title>", "text/html; charset=utf-8"),
+        }
         self.asked: list[Asked] = []
         self.answered: list[Asked] = []
         self.trouble: list[Trouble] = []
@@ -170,15 +173,12 @@ class FakeInbox:
     # The API.
 
     def answer(self, asked: Asked) -> Answer:
-        if own := self.files.get(asked.path):
-            return Answer(200, own[0], {"Content-Type": own[1]})
+        if asked.path in self.files:
+            content, kind = self.files[asked.path]
+            return Answer(200, content, {"Content-Type": kind})
         if found := STATIC.get(asked.path):
             name, kind = found
             return Answer(200, (WEB / name).read_text(), {"Content-Type": kind, "Content-Security-Policy": DEMO_POLICY})
-        if asked.path == "/core_world.js":
-            return Answer(200, CORE_WORLD.read_text(), {"Content-Type": "text/javascript; charset=utf-8"})
-        if asked.path == "/blank":
-            return Answer(200, "<!doctype html><title>Blank</title>", {"Content-Type": "text/html; charset=utf-8"})
         if asked.path == "/page":
             page = PAGE.format(dir=asked.query["dir"], attributes=asked.query["attributes"])
             return Answer(
@@ -251,6 +251,7 @@ class FakeInbox:
                     row["snoozed_until"] = value
                 else:
                     row[f"{name}_at"] = now if value else None
+                    row["unread"] = row["unread"] and not (name == "done" and value)  # what is done is read
             self._bump()
             return Answer(200, self._public(row))
 
@@ -276,7 +277,7 @@ class FakeInbox:
             wanted = FILTERS[asked.body.get("status", "all")]
             due = [row for row in self.rows if wanted(row) and row["last_event_at"] <= until]
             for row in due[:2]:
-                row["done_at"] = now
+                row |= {"done_at": now, "unread": False}
             self._bump()
             return Answer(200, {"marked": len(due[:2]), "more": len(due) > 2})
 

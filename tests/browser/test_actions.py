@@ -41,7 +41,7 @@ def test_a_row_that_is_done_leaves_and_undo_brings_it_back_to_its_place(page: Pa
 
     page.equals(TITLES, ["First", "Second", "Third"])
     page.equals("words($('.badge'))", "3")
-    assert server.sent("PATCH", 2) == [{"done": True}, {"done": False}]
+    assert server.sent("PATCH", 2) == [{"done": True}, {"done": False, "read": False}]
 
 
 def test_a_done_row_can_be_moved_back_to_the_inbox(page: Page, server: FakeInbox) -> None:

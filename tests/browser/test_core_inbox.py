@@ -168,6 +168,17 @@ def test_who_scrolled_farther_than_one_answer_reaches_keeps_the_rows_below(core:
     ]
 
 
+def test_a_page_that_came_while_all_was_loaded_again_stays(core: Core) -> None:
+    core.run("view.isOpen = true; inbox.use(session())")
+    core.rows(1, 2, cursor="first")
+    core.run("inbox.refresh(); inbox.loadMore()")
+    core.rows(3, 4, line="GET ?status=all&limit=25&cursor")
+
+    core.rows(1, 2, cursor="first", line=LIST)
+
+    assert (core.shown[0], core.run("inbox.list.cursor")) == ("1 2 3 4", None)
+
+
 def test_a_list_by_kind_asks_for_those_kinds_page_by_page(core: Core) -> None:
     core.run("inbox.switchTo({id: 'own-1', status: 'all', kinds: ['order.*', 'mention']})")
     core.run("view.isOpen = true; inbox.use(session())")

@@ -131,7 +131,8 @@ def test_an_api_key_is_refused_loudly_and_never_sent(core: Core, given: str) -> 
 
 # A token that says when it was made and when it ends; by the server's clock, which need not be ours.
 TOKENS = """globalThis.made = (from, to) => `eyJ.${btoa(JSON.stringify({iat: from, exp: to})).replace(/=+$/, '')}.sig`;
-    globalThis.asked_for = 0; globalThis.one = session(made(1000, 1900), async () => { asked_for += 1; return made(2000 + asked_for, 2900) });
+    globalThis.asked_for = 0;
+    globalThis.one = session(made(1000, 1900), async () => { asked_for += 1; return made(2000 + asked_for, 2900) });
     globalThis.show = () => void one.ask("GET", "/a").catch(() => {}); 0"""
 
 

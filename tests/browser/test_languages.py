@@ -45,7 +45,8 @@ def test_the_language_is_the_elements_else_the_pages_else_the_browsers_else_engl
     page: Page, server: FakeInbox, attributes: str, lang: str, label: str
 ) -> None:
     server.add("News")
-    page.before_scripts(f"new MutationObserver(() => document.documentElement?.setAttribute('lang', {lang!r})).observe(document, {{childList: true}})")
+    page.before_scripts(f"""new MutationObserver(() => document.documentElement?.setAttribute('lang', {lang!r}))
+        .observe(document, {{childList: true}})""")
 
     page.goto(server.page(f'token="good" {attributes}'))
 

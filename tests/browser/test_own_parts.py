@@ -35,7 +35,9 @@ def test_a_template_makes_the_rows_and_gets_text_only(page: Page, server: FakeIn
 
     page.click(".bell")
 
-    page.equals("[...document.querySelectorAll('article b')].map((each) => each.textContent)", [HOSTILE, "Maria", "", "", "1h ago"])
+    page.equals(
+        "[...document.querySelectorAll('article b')].map((each) => each.textContent)", [HOSTILE, "Maria", "", "", "1h ago"]
+    )
     assert page.run("[document.querySelector('article').checkVisibility(), $('.title').checkVisibility(), $('.figure')]") == [
         True,
         False,
@@ -52,12 +54,16 @@ def test_a_function_makes_the_rows_it_wants_to_and_leaves_the_others(page: Page,
     for title in ("Node", "Text", "Usual"):
         server.add(title)
     page.goto(server.page())
-    page.run("""inbox.renderRow = (row) => { if (row.title === 'Usual') return null; if (row.title === 'Text') return '<b>Text</b>';
-        const node = document.createElement('em'); node.textContent = `${row.title}, ${row.unread}`; row.title = 'changed'; return node }""")
+    page.run("""inbox.renderRow = (row) => {
+        if (row.title !== 'Node') return row.title === 'Text' ? '<b>Text</b>' : null;
+        const node = document.createElement('em'); node.textContent = `${row.title}, ${row.unread}`;
+        row.title = 'changed'; return node }""")
 
     page.click(".bell")
 
-    page.equals("[...inbox.children].map((each) => [each.localName, each.textContent])", [["span", "<b>Text</b>"], ["em", "Node, true"]])
+    page.equals(
+        "[...inbox.children].map((each) => [each.localName, each.textContent])", [["span", "<b>Text</b>"], ["em", "Node, true"]]
+    )
     assert page.run("$$('.title').filter((each) => each.checkVisibility()).map(words)") == ["Usual"]
     page.run("inbox.renderRow = null")
     page.equals("[inbox.children.length, $$('.title').filter((each) => each.checkVisibility()).length]", [0, 3])

@@ -19,7 +19,7 @@ def tab(at: int, label: str, status: str = "all", kinds: tuple[str, ...] = ()) -
 @pytest.mark.parametrize(
     ("wish", "tabs"),
     [
-        ("All|Orders=order.*, invoice.*|Mentions=mention", [tab(0, "All"), tab(1, "Orders", kinds=("order.*", "invoice.*")), tab(2, "Mentions", kinds=("mention",))]),
+        ("All|Orders=order.*, bill", [tab(0, "All"), tab(1, "Orders", kinds=("order.*", "bill"))]),
         ("Saved=@saved", [tab(0, "Saved", "saved")]),
         ('[{"label": "A|B", "kinds": ["a.b"], "status": "unread"}]', [tab(0, "A|B", "unread", ("a.b",))]),
         ("", None),

@@ -147,9 +147,9 @@ def test_preferences_that_cannot_be_loaded_can_be_tried_again(page: Page, server
 
 
 TYPES = [
-    {"name": "security.login", "title": "Sign-ins", "description": "Somebody signed in.", "locked": True, "channels": ["email", "in_app"]},
+    {"name": "login", "title": "Sign-ins", "description": "Somebody signed in.", "locked": True, "channels": ["email", "in_app"]},
     {"name": "order/shipped", "channels": ["email", "sms"]},
-]  # fmt: skip
+]
 BOX = "$$('.type')[{type}].querySelectorAll('input')[{channel}]"
 
 

@@ -19,7 +19,7 @@ def test_who_did_it_is_a_name_and_a_coloured_circle_never_an_id(page: Page, serv
 
     page.open_inbox(server.page())
 
-    figures = "Object.fromEntries($$('.row').map((each) => [words(each.querySelector('.title')), words(each.querySelector('.figure'))]))"
+    figures = "Object.fromEntries($$('.row').map((each) => ['.title', '.figure'].map((part) => words(each.querySelector(part)))))"
     assert page.run(figures) == {"From Maria": "MS", "From Li": "李", "Nameless": "?", "From nobody": ""}
     assert page.run("words(row('From Maria').querySelector('.meta'))") == "Maria de Silva"
     assert "u-17" not in page.run("$('.panel').innerText")
@@ -72,7 +72,9 @@ def test_severity_is_said_shown_and_coloured(page: Page, server: FakeInbox) -> N
 
     names = [node["name"] for node in page.accessible() if node["role"] == "button"]
     assert {"Critical. critical", "Warning. warning", "info", "no such word"} <= set(names)
-    chips = "Object.fromEntries($$('.row').map((each) => [words(each.querySelector('.title')), words(each.querySelector('.meta'))]))"
+    chips = (
+        "Object.fromEntries($$('.row').map((each) => [words(each.querySelector('.title')), words(each.querySelector('.meta'))]))"
+    )
     assert page.run(chips) == {"critical": "Critical", "warning": "Warning", "info": "", "no such word": ""}
     assert page.run("row('critical').querySelector('.chip svg') !== null")
     colours = "['critical', 'warning', 'info'].map((each) => getComputedStyle(row(each)).boxShadow)"
@@ -138,7 +140,9 @@ def test_text_that_turns_around_turns_nothing_else_around(page: Page, server: Fa
 
     page.open_inbox(server.page())
 
-    everything = "$$('*').map((each) => [each.textContent, ...each.getAttributeNames().map((name) => each.getAttribute(name))]).join()"
+    everything = (
+        "$$('*').map((each) => [each.textContent, ...each.getAttributeNames().map((name) => each.getAttribute(name))]).join()"
+    )
     assert not page.run(rf"/[\u202a-\u202e\u2066-\u2069]/.test({everything})")
     assert page.run("$$('.title, .message, .fact bdi').every((each) => getComputedStyle(each).unicodeBidi === 'isolate')")
     assert page.run("[row('عاجل: الخادم').querySelector('.title').matches(':dir(rtl)'), $('.row').matches(':dir(ltr)')]") == [

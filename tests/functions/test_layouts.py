@@ -85,7 +85,8 @@ def test_a_template_names_what_there_is(shop: Api, change: dict[str, Any], point
 
 def test_templates_and_drafts_are_previewed_in_the_nearest_layout(shop: Api) -> None:
     shop.put("/v1/brand", {"name": "Shop"})
-    shop.post("/v1/layouts", SHOP | {"locale": "pt", "body": "<b>{{ content }}</b>{{ brand.name }}<a href='{{ unsubscribe_url }}'>sair</a>"})
+    body = "<b>{{ content }}</b>{{ brand.name }}<a href='{{ unsubscribe_url }}'>sair</a>"
+    shop.post("/v1/layouts", SHOP | {"locale": "pt", "body": body})
     assert shop.post("/v1/templates", EMAIL).json["layout"] == "shop"
     shop.post("/v1/templates", EMAIL | {"locale": "pt-BR"})
     draft = {name: EMAIL[name] for name in EMAIL if name != "name"} | {"payload": {"order": "A-17"}}

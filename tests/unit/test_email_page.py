@@ -13,12 +13,12 @@ from tocsin.content.brand import Brand
 from tocsin.content.email_page import Footer, complete
 from tocsin.content.email_words import WORDS, why
 from tocsin.content.plain import Content
-from tocsin.content.render import Frame
+from tocsin.content.render import Letterhead
 from tocsin.store.rows import Wording
 
 SHOP = Brand("Example Shop", color="#0f766e", postal_address="Example Shop Ltd\n1 High Street")
 OUT, SETTINGS = "https://n.example.com/u/abc", "https://n.example.com/p/def"
-FOOTER = Footer("You get this email because you follow this conversation.", OUT, SETTINGS)
+FOOTER = Footer("You get this email because you follow this thread.", OUT, SETTINGS)
 URL = "https://Shop.example/a?b=1&c='2'"
 BUTTONS = [{"label": "Pay <now>", "url": "https://pay.example/1"}, {"label": "Later", "url": "https://pay.example/2"}]
 
@@ -114,14 +114,21 @@ def test_a_link_is_a_button_that_says_where_it_leads_in_the_readers_language() -
         assert f'<html lang="{language}">' in content.html
 
 
-def test_buttons_stand_in_place_of_the_link_the_first_filled_and_the_second_outlined() -> None:
+def test_where_there_are_buttons_the_title_is_the_link_the_first_is_filled_and_the_second_outlined() -> None:
     content = a_page({"title": "T", "message": "M", "url": URL, "actions": BUTTONS})
 
-    first, second = links_of(content.html)[:2]
+    title, first, second = links_of(content.html)[:3]
+    assert title == ("https://Shop.example/a?b=1&amp;c=&#x27;2&#x27;", "T")
     assert (first, second) == (("https://pay.example/1", "Pay &lt;now&gt;"), ("https://pay.example/2", "Later"))
     assert content.html.count('bgcolor="#0f766e"') == 2  # the line on top, and the first button
-    assert "Shop.example" not in content.html
-    assert "M\n\nPay <now>:\nhttps://pay.example/1\n\nLater:\nhttps://pay.example/2\n\n-- \n" in content.text
+    buttons = "Pay <now>:\nhttps://pay.example/1\n\nLater:\nhttps://pay.example/2"
+    assert f"M\n\n{buttons}\n\nOpen shop.example:\n{URL}\n\n-- \n" in content.text
+
+
+def test_a_link_that_a_button_has_already_is_told_once() -> None:
+    content = a_page({"title": "T", "message": "M", "url": "https://pay.example/2", "actions": BUTTONS})
+
+    assert content.text.count("https://pay.example/2") == 1
 
 
 def test_a_link_that_the_words_have_already_is_not_repeated_in_the_plain_part() -> None:
@@ -133,7 +140,7 @@ def test_a_link_that_the_words_have_already_is_not_repeated_in_the_plain_part() 
 
 def test_the_plain_part_ends_with_why_and_the_ways_out() -> None:
     assert a_page({"title": "T", "message": "M"}).text == (
-        "M\n\n-- \nYou get this email because you follow this conversation.\n"
+        "M\n\n-- \nYou get this email because you follow this thread.\n"
         f"Unsubscribe: {OUT}\nNotification settings: {SETTINGS}\nExample Shop Ltd\n1 High Street"
     )
     assert a_page({"title": "T", "message": "M"}, Brand(), Footer()).text == "M"
@@ -215,7 +222,7 @@ def test_what_turns_the_direction_around_ends_with_its_part() -> None:
         ("", "de", "Sie erhalten diese E-Mail, weil Sie ein Konto bei Shop haben."),
         ("mention", "fr", "Vous recevez cet e-mail parce que votre nom a été mentionné."),
         ("watching", "es", "Recibe este correo porque sigue lo que ocurre aquí."),
-        ("subscribed", "en", "You get this email because you follow this conversation."),
+        ("subscribed", "en", "You get this email because you follow this thread."),
     ],
 )
 def test_why_they_got_it_is_told_in_words_of_their_language(reason: str, language: str, words: str) -> None:
@@ -232,7 +239,7 @@ def test_a_bare_address_has_no_account_and_a_nameless_brand_none_to_have_one_wit
 def test_only_an_email_has_a_page(channel: str) -> None:
     wording = Wording(channel, "", "t", "users", {"title": "T", "message": "M", "url": URL}, None)
 
-    content = render.of_wording(wording, Frame(SHOP, OUT, SETTINGS))
+    content = render.of_wording(wording, Letterhead(SHOP, OUT, SETTINGS))
 
     assert (content.html, content.text, content.url) == ("", "M", URL)
 
@@ -240,7 +247,7 @@ def test_only_an_email_has_a_page(channel: str) -> None:
 def test_a_digest_has_the_same_page_in_the_readers_language() -> None:
     wording = Wording("email", "comment", "t", "digest", {"count": 1, "missed": ["Bob: <yes>"]}, None, "de-AT")
 
-    content = render.of_wording(wording, Frame(SHOP, OUT, SETTINGS))
+    content = render.of_wording(wording, Letterhead(SHOP, OUT, SETTINGS))
 
     assert content.title == "1 weitere Neuigkeit: Bob: <yes>"
     assert "- Bob: &lt;yes&gt;" in content.html

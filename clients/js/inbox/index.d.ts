@@ -54,20 +54,42 @@ export interface TocsinInboxAttributes {
   label?: string;
   placement?: Placement;
   theme?: Theme;
+  /** Such as "de-AT". Shipped: English, German, French, Spanish. Default: the language of the page, else of the browser. */
+  locale?: string;
+  /** "All|Orders=order.*,invoice.*|Saved=@saved", or JSON: [{"label", "kinds"?, "status"?}]. */
+  tabs?: string;
+  /** Rows under a heading for each scope, instead of newest first. */
+  group?: "scope";
+  /** What the badge counts. Default: what is unread. */
+  badge?: "unread" | "unseen";
+  /** A toast for what comes while the panel is closed. */
+  toast?: Switch;
+  /** The number in the title of the page. */
+  "title-badge"?: Switch;
 }
 
+/** An attribute that is there or is not. */
+export type Switch = "" | boolean;
+
 export interface TocsinInboxEventMap {
-  "tocsin-unread": CustomEvent<{ unread: number; capped: boolean }>;
+  /** One of the two numbers changed. */
+  "tocsin-unread": CustomEvent<{ unread: number; unseen: number; capped: boolean }>;
   "tocsin-open": CustomEvent<Record<string, never>>;
   /** `preventDefault()` keeps the browser from following the row's link. */
   "tocsin-select": CustomEvent<{ row: InboxRow; url: string | null }>;
+  /** A button of a row was pressed; `preventDefault()` keeps the browser from following it. */
+  "tocsin-action": CustomEvent<{ row: InboxRow; action: InboxAction }>;
   "tocsin-token-expired": CustomEvent<Record<string, never>>;
 }
 
 export class TocsinInbox extends HTMLElement {
   token: string | null;
   tokenProvider: TokenProvider | null;
+  /** Makes of a row what is shown in the place of its title, message and facts: a node, or a text. Nothing: as always. */
+  renderRow: ((row: InboxRow) => Element | string | null | undefined) | null;
   readonly unread: number;
+  /** How many of the unread ones came since the panel was last open. */
+  readonly unseen: number;
   readonly isOpen: boolean;
   open(): void;
   close(): void;
@@ -97,7 +119,7 @@ export class TocsinInbox extends HTMLElement {
   removeEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | EventListenerOptions): void;
 }
 
-/** Every word a person sees. Put your own in their place before the element is made. */
+/** Every word a person sees, in English. What you put in its place before the element is made holds in every language. */
 export const text: { locale: string; label: string; [word: string]: unknown };
 
 /** A `tokenProvider` that POSTs to your server and takes `token` of its answer; a 4xx: nobody is signed in. */

@@ -1,8 +1,8 @@
 /** The toast of <tocsin-inbox>, for pages that want one: what came while it is closed. */
 
-import { figure, h, iconButton, theirs } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { figure, h, iconButton, theirs } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
 import { sheetOf } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
-import { linkOf, titleOf } from "./tocsin-inbox-rows.js?v=78ff371cf37649fd";
+import { linkOf, titleOf } from "./tocsin-inbox-rows.js?v=762cdaef5e4cd438";
 
 const SHOWN_MS = 8_000;
 

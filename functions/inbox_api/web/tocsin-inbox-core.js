@@ -203,8 +203,8 @@ export class Inbox {
   #take(list, { data, next_cursor: cursor }) {
     const [first] = list.state === "ready" ? arrivals(list.rows, data) : [];
     const known = new Set(data.map((row) => row.id));
-    // Who has scrolled farther than one answer reaches keeps the rows below.
-    const last = cursor && list.rows.length > MOST_ROWS ? list.rows.findIndex((row) => row.id === data.at(-1).id) : -1;
+    // Who has scrolled farther than this answer reaches keeps the rows below.
+    const last = cursor && list.rows.length > data.length ? list.rows.findIndex((row) => row.id === data.at(-1).id) : -1;
     const below = last < 0 ? [] : list.rows.slice(last + 1).filter((row) => !known.has(row.id));
     Object.assign(list, { rows: [...data, ...below], cursor: below.length ? list.cursor : cursor, state: "ready", why: "" });
     if (list !== this.list) return;

@@ -1,6 +1,6 @@
 /** Nodes of <tocsin-inbox>. What strangers wrote becomes text, never markup, and turns nothing around it about. */
 
-import { plain } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
+import { plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
 import { icons } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
 
 /** An element with attributes, `on…` listeners and children; strings become text nodes, nothing becomes markup. */

@@ -1,7 +1,7 @@
 /** The preferences of <tocsin-inbox>: on which channels one is told, how much and when not; and of which types. */
 
-import { plain } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
-import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
+import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
 import { sheetOf } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
 
 /** `bell` has text, ask(…), toast(words) and reasonOf(error). */

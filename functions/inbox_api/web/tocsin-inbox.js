@@ -3,11 +3,11 @@
  * What strangers wrote reaches the page as text, never as markup. How to embed it: docs/inbox-component.md.
  */
 
-import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=7d206a10d873df43";
-import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=c063ad9dc012fa99";
+import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
+import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
 import { sheet } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
-import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=ea4f2004de103fe7";
-import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=78ff371cf37649fd";
+import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=caf27521a2dd1c3a";
+import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=762cdaef5e4cd438";
 import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
 import { ago, localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
@@ -17,6 +17,9 @@ const TOAST_MS = 8_000;
 const HOME = new URL(import.meta.url).origin;
 const TYPED_INTO = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 const STOPS = "a, button, input, summary, select, textarea, [tabindex]";
+
+/** What is done is read: taken back, it is what it was. */
+const notDone = (row) => (row.unread ? { done: false, read: false } : { done: false });
 
 const sessions = new Sessions({ isHidden: () => document.hidden, isOnline: () => navigator.onLine });
 for (const type of ["pointerdown", "pointermove", "keydown", "scroll"]) {
@@ -215,7 +218,7 @@ export class TocsinInbox extends HTMLElement {
   }
 
   async #newest() {
-    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=ec4bb00a1222b503");
+    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=6d781ddcfaa3a827");
     this.#dress(sheet);
     this.#arrival ??= new ArrivalToast(this.#root);
     return this.#inbox.newest();
@@ -608,7 +611,7 @@ export class TocsinInbox extends HTMLElement {
     if (act === "mute") return row.thread && this.#mute(row);
     if (act === "read") return this.#change(row, { read: row.unread });
     if (act === "save") return this.#change(row, { saved: !row.saved_at });
-    if (act === "done") return this.#change(row, { done: !row.done_at }, !row.done_at && text.isDone, { done: false });
+    if (act === "done") return this.#change(row, { done: !row.done_at }, !row.done_at && text.isDone, notDone(row));
     if (act === "unsnooze") return this.#change(row, { snoozed_until: null });
     if (act === "time") return askForTime(this.#panel, text, (until) => this.#snooze(row, until));
     if (act === "hide") return this.#hide(row);
@@ -636,7 +639,7 @@ export class TocsinInbox extends HTMLElement {
 
   #allDone(status) {
     const gone = this.#inbox.doneAll(status);
-    const bringBack = () => gone.forEach((row) => this.#inbox.change(row, { done: false }));
+    const bringBack = () => gone.forEach((row) => this.#inbox.change(row, notDone(row)));
     this.#toast(this.#text.areDone, gone.length > 0 && bringBack);
   }
 
@@ -703,7 +706,7 @@ export class TocsinInbox extends HTMLElement {
     this.#body.replaceChildren(skeleton(this.#text));
     let content;
     try {
-      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=85535903132059e1");
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=66c4a2a6794168d1");
       this.#dress(sheet);
       content = await new Preferences(this.#context).load(() => this.#show("shortcuts"));
     } catch (error) {

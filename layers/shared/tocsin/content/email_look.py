@@ -23,6 +23,7 @@ ICON = f"margin:0 0 12px;font:36px/44px {FONT}"
 IMAGE = "display:block;width:44px;height:44px;border-radius:8px;border:0"
 PILL = f"display:inline-block;margin:0 0 12px;padding:2px 10px;border-radius:99px;font:600 13px/20px {FONT}"
 TITLE = f"margin:0;font:600 22px/1.35 {FONT};color:{INK};{_BREAK}"
+LED = f"color:{INK};text-decoration:none"
 TEXT = f"margin:14px 0 0;font:16px/1.6 {FONT};color:{INK};{_BREAK}"
 BUTTONS = "padding-top:16px"
 BUTTON = {"ltr": "display:inline-table;margin:8px 12px 0 0", "rtl": "display:inline-table;margin:8px 0 0 12px"}

@@ -29,10 +29,11 @@ def complete(content: Content, brand: Brand, footer: Footer, language: str) -> C
     words = WORDS[language]
     opening = Action(words.open.format(host=addresses.host_of(content.url)), content.url)
     actions = content.actions or ((opening,) if content.url else ())
+    told = actions if not content.url or content.url in [one.url for one in actions] else (*actions, opening)
     ways = [(words.unsubscribe, footer.unsubscribe_url), (words.preferences, footer.preferences_url)]
     links = [(label, url) for label, url in ways if url]
     page = _page(content, actions, brand, footer.why, links, language)
-    return replace(content, html=page, text=_plain_part(content, actions, brand, footer.why, links))
+    return replace(content, html=page, text=_plain_part(content, told, brand, footer.why, links))
 
 
 def _page(
@@ -42,6 +43,7 @@ def _page(
     accent = look.ACCENTS.get(content.severity)
     line = f'bgcolor="{accent.line}"' if accent else f'bgcolor="{colors.button}" class="b1"'
     title, direction = escape(bidi_closed(content.title)), direction_of(content.title)
+    heading = parts.led(title, content.url) if content.actions and content.url else title  # the buttons lead elsewhere
     return (
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
@@ -55,7 +57,7 @@ def _page(
         f'<tr><td align="left" style="{look.ABOVE}">{parts.sender(brand)}</td></tr>'
         f'<tr><td {line} height="4" style="{look.ACCENT}"></td></tr>'
         f'<tr><td align="{_START[direction]}" dir="{direction}" class="card" style="{look.CARD_STYLE}">'
-        f'{parts.head(content, language)}<h1 dir="auto" class="ink" style="{look.TITLE}">{title}</h1>'
+        f'{parts.head(content, language)}<h1 dir="auto" class="ink" style="{look.TITLE}">{heading}</h1>'
         f"{parts.text(content, colors.link)}{parts.buttons(actions, colors, direction)}</td></tr>"
         f'<tr><td align="left" style="{look.BELOW}">{parts.foot(brand, why, links)}</td></tr>'
         "</table><!--[if mso]></td></tr></table><![endif]--></td></tr></table></body></html>"

@@ -52,6 +52,11 @@ def head(content: Content, language: str) -> str:
     return "".join(parts)
 
 
+def led(title: str, url: str) -> str:
+    """The title, which is escaped already, as a link that looks like a title."""
+    return f'<a href="{escape(url)}" class="ink" style="{look.LED}">{title}</a>'
+
+
 def text(content: Content, link: str) -> str:
     """Its paragraphs; none where the text is the title alone."""
     if content.text == content.title:

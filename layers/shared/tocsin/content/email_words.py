@@ -38,9 +38,9 @@ _ENGLISH = _words(
     you were mentioned.
     your review was asked for.
     this is assigned to you.
-    you started this conversation.
-    you took part in this conversation.
-    you follow this conversation.
+    you started this thread.
+    you took part in this thread.
+    you follow this thread.
     you watch what happens here.
     you have an account with {brand}.
     {brand} was given your address.""",
@@ -55,9 +55,9 @@ _GERMAN = _words(
     Sie erwähnt wurden.
     Sie um Durchsicht gebeten wurden.
     Ihnen dies zugewiesen ist.
-    Sie diese Unterhaltung begonnen haben.
-    Sie sich an dieser Unterhaltung beteiligt haben.
-    Sie dieser Unterhaltung folgen.
+    Sie dieses Thema begonnen haben.
+    Sie sich an diesem Thema beteiligt haben.
+    Sie diesem Thema folgen.
     Sie beobachten, was hier geschieht.
     Sie ein Konto bei {brand} haben.
     {brand} Ihre Adresse bekommen hat.""",
@@ -77,16 +77,16 @@ _FRENCH = _words(
     votre nom a été mentionné.
     votre relecture a été demandée.
     ceci vous est attribué.
-    vous avez lancé cette discussion.
-    vous avez pris part à cette discussion.
-    vous suivez cette discussion.
+    vous avez lancé ce fil de discussion.
+    vous avez pris part à ce fil de discussion.
+    vous suivez ce fil de discussion.
     vous suivez ce qui se passe ici.
     vous avez un compte chez {brand}.
     votre adresse a été donnée à {brand}.""",
 )
 _SPANISH = _words(
     "Abrir {host}",
-    "Darse de baja",
+    "Cancelar la suscripción",
     "Ajustes de notificaciones",
     ("Advertencia", "Crítico"),
     (

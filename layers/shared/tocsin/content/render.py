@@ -13,7 +13,7 @@ from tocsin.store.templates import TemplateRow
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Letterhead:
     """What stands around the words of an email: who writes, the ways out, and what its template is put together with."""
 
     brand: Brand = field(default_factory=Brand)
@@ -28,23 +28,25 @@ class Frame:
         return reader_of(self.brand, why=why, unsubscribe_url=self.unsubscribe_url, preferences_url=self.preferences_url)
 
 
-BARE = Frame()
+BARE = Letterhead()
 
 
 def of_row(
-    row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0, frame: Frame = BARE, why: str = ""
+    row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0, letterhead: Letterhead = BARE, why: str = ""
 ) -> plain.Content:
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
-    template = Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text, frame.sources)
-    return render(template, payload, used_seconds=used_seconds, reader=frame.reader(why))
+    template = Template(
+        row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text, letterhead.sources
+    )
+    return render(template, payload, used_seconds=used_seconds, reader=letterhead.reader(why))
 
 
-def of_delivery(one: Delivery, frame: Frame) -> plain.Content:
+def of_delivery(one: Delivery, letterhead: Letterhead) -> plain.Content:
     """The words of a delivery: its pinned template's, or the built-in ones, of which an email has a page around them.
 
     A template places a link itself; but where a tap on a push leads stands beside its words."""
-    return of_wording(wording_of(one), frame)
+    return of_wording(wording_of(one), letterhead)
 
 
 def wording_of(one: Delivery) -> Wording:
@@ -61,27 +63,39 @@ def wording_of(one: Delivery) -> Wording:
     )
 
 
-def of_wording(one: Wording, frame: Frame) -> plain.Content:
+def of_wording(one: Wording, letterhead: Letterhead) -> plain.Content:
     if one.template is None:
         language = language_of(one.locale)
         words = _plain(one, language)
-        return email_page.complete(words, frame.brand, footer_of(one, frame), language) if one.channel == "email" else words
+        return (
+            email_page.complete(words, letterhead.brand, footer_of(one, letterhead), language)
+            if one.channel == "email"
+            else words
+        )
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
     pinned, channel = one.template, one.channel
     template = Template(
-        pinned.id, pinned.name, pinned.version, channel, pinned.locale, pinned.subject, pinned.body, pinned.text, frame.sources
+        pinned.id,
+        pinned.name,
+        pinned.version,
+        channel,
+        pinned.locale,
+        pinned.subject,
+        pinned.body,
+        pinned.text,
+        letterhead.sources,
     )
     payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
-    content = render(template, payload, reader=frame.reader(footer_of(one, frame).why) if frame.sources else None)
+    content = render(template, payload, reader=letterhead.reader(footer_of(one, letterhead).why) if letterhead.sources else None)
     return replace(content, url=plain.link_of(payload)) if channel == "push" else content
 
 
-def footer_of(one: Wording, frame: Frame) -> Footer:
+def footer_of(one: Wording, letterhead: Letterhead) -> Footer:
     """In the language of whoever reads it."""
-    brand, language = bidi_closed(frame.brand.name), language_of(one.locale)
+    brand, language = bidi_closed(letterhead.brand.name), language_of(one.locale)
     why = email_words.why(one.audience_reason, brand=brand, is_known=one.is_known, language=language)
-    return Footer(why, frame.unsubscribe_url, frame.preferences_url)
+    return Footer(why, letterhead.unsubscribe_url, letterhead.preferences_url)
 
 
 def _plain(one: Wording, language: str) -> plain.Content:

@@ -14,7 +14,7 @@ from tocsin.content import plain, render
 from tocsin.content.framing import frames
 from tocsin.content.part_sources import PartSources
 from tocsin.content.plain import Content
-from tocsin.content.render import Frame
+from tocsin.content.render import Letterhead
 from tocsin.delivery.parts import named_by
 from tocsin.feedback import unsubscribe
 from tocsin.foundation.database import tenant_transaction
@@ -66,7 +66,7 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
     if trouble := _trouble(one):
         raise NotRenderable(trouble)
     try:
-        content = render.of_wording(one.wording, _frame(one, brand, sources))
+        content = render.of_wording(one.wording, _letterhead(one, brand, sources))
     except plain.Unrenderable as error:
         raise NotRenderable(f"It cannot be rendered: {error}.") from None
     is_masked = _ERASED.search(json.dumps(one.wording.payload)) is not None
@@ -82,7 +82,7 @@ def _sources(conn: Connection[Any], tenant_id: UUID, one: Worded) -> PartSources
     return frames(conn, [(named, named.wanted(tenant_id, template.locale, one.worded_at))])[0]
 
 
-def _frame(one: Worded, brand: Brand, sources: PartSources | None) -> Frame:
+def _letterhead(one: Worded, brand: Brand, sources: PartSources | None) -> Letterhead:
     """The brand as it is now, and the links without their tokens."""
     links = unsubscribe.masked_links(
         channel=one.wording.channel,
@@ -90,7 +90,7 @@ def _frame(one: Worded, brand: Brand, sources: PartSources | None) -> Frame:
         is_transactional=one.is_transactional,
         is_known=one.wording.is_known,
     )
-    return Frame(brand, links.unsubscribe_url, links.preferences_url, sources)
+    return Letterhead(brand, links.unsubscribe_url, links.preferences_url, sources)
 
 
 def _trouble(one: Worded) -> str | None:

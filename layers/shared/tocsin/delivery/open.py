@@ -90,7 +90,7 @@ def _as_it_is_now(ready: Ready, dampened: Dampened) -> Ready:
         return ready
     grown = delivery._replace(record=delivery.record._replace(payload=payload))
     try:
-        content = render.of_delivery(grown, ready.frame)
+        content = render.of_delivery(grown, ready.letterhead)
     except plain.Unrenderable:  # its attempt is open already; the built-in words tell it all
-        content = render.of_wording(render.wording_of(grown)._replace(template=None), ready.frame)
+        content = render.of_wording(render.wording_of(grown)._replace(template=None), ready.letterhead)
     return replace(ready, content=content)

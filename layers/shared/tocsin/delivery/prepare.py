@@ -13,7 +13,7 @@ from tocsin.channels.ways import Channel, Way, Ways
 from tocsin.content import plain, render, render_share
 from tocsin.content.attachments import AttachedFile
 from tocsin.content.part_sources import PartSources
-from tocsin.content.render import Frame
+from tocsin.content.render import Letterhead
 from tocsin.delivery import dampener, failover, gate, settlement
 from tocsin.delivery.dampener import Limits
 from tocsin.delivery.failover import Traffic
@@ -40,7 +40,7 @@ class Ready:
     delivery: Delivery
     way: Way
     content: plain.Content
-    frame: Frame
+    letterhead: Letterhead
     headers: dict[str, str]
     supersedes: int | None
     send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
@@ -141,13 +141,13 @@ def _word(
             with share.of(tenant_id):
                 links = unsubscribe.links_for(one)
                 brand = all_ways.brand_of(tenant_id)
-                frame = Frame(brand, links.unsubscribe_url, links.preferences_url, sources.get(one.work.id))
-                content, headers = share.hold(render.of_delivery(one, frame)), unsubscribe.headers_of(links)
+                letterhead = Letterhead(brand, links.unsubscribe_url, links.preferences_url, sources.get(one.work.id))
+                content, headers = share.hold(render.of_delivery(one, letterhead)), unsubscribe.headers_of(links)
         except plain.Unrenderable as error:
             settlements.append(settlement.bury(one, "unrenderable", str(error)))
         except SecretUnavailable:
             settlements.append(settlement.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
             quiet_in = (decision.before - one.work.claimed_at).total_seconds() if decision.before else math.inf
-            ready.append(Ready(one, way, content, frame, headers, decision.supersedes, claimed_since + quiet_in))
+            ready.append(Ready(one, way, content, letterhead, headers, decision.supersedes, claimed_since + quiet_in))
     return ready, settlements
