@@ -39,6 +39,7 @@ CHAPTERS = {
     ),
     "sent": (
         "templates",
+        "layouts",
         "provider_configs",
         "lanes",
         "suppressions",

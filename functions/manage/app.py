@@ -1,4 +1,4 @@
-"""The door for managing users, devices, templates, types, suppressions, the brand, and who hears of what."""
+"""The door for managing users, devices, templates, layouts, types, suppressions, the brand, and who hears of what."""
 
 from tocsin.api import (
     about,
@@ -6,6 +6,7 @@ from tocsin.api import (
     devices,
     erasures,
     event_routing,
+    layouts,
     notification_types,
     suppressions,
     templates,
@@ -23,6 +24,7 @@ handler = door(
         *watches.ENDPOINTS,
         *user_tokens.ENDPOINTS,
         *templates.ENDPOINTS,
+        *layouts.ENDPOINTS,
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
         *erasures.ENDPOINTS,

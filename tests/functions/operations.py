@@ -96,6 +96,11 @@ class Stage:
         assert self.api.post("/v1/templates", TEMPLATE | {"name": name}).status == 201
         return name
 
+    def layout(self) -> str:
+        name = f"layout-{uuid4()}"
+        assert self.api.post("/v1/layouts", LAYOUT | {"name": name}).status == 201
+        return name
+
     def key(self) -> str:
         return str(self.api.post("/v1/api-keys", KEY).json["id"])
 
@@ -175,6 +180,7 @@ DEVICE = {"platform": "fcm"}
 ROUTING = {"rules": {"mention": ["in_app"]}}
 TRIGGER = {"kind": "kv", "collection_glob": "orders", "handler": {"kind": "intent", "intent": intent()}}
 CALLING = TRIGGER | {"handler": {"kind": "webhook", "url": "https://hooks.example.com/orders"}}
+LAYOUT = {"kind": "layout", "name": "l", "body": "<main>{{ content }}</main>"}
 TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
 INCIDENT = {"event_type": "incident_opened", "severity": "low", "description": "Something is odd."}
 WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
@@ -243,6 +249,9 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "POST /v1/templates": lambda stage: {"body": TEMPLATE},
     "GET /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
     "DELETE /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
+    "POST /v1/layouts": lambda stage: {"body": LAYOUT},
+    "GET /v1/layouts/{name}": lambda stage: {"path": {"name": stage.layout()}},
+    "DELETE /v1/layouts/{name}": lambda stage: {"path": {"name": stage.layout()}},
     "POST /v1/templates/{name}/preview": lambda stage: {"path": {"name": stage.template()}, "body": {"channel": "email"}},
     "POST /v1/templates/preview": lambda stage: {"body": {one: TEMPLATE[one] for one in TEMPLATE if one != "name"}},
     "PUT /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}, "body": {}},

@@ -37,7 +37,7 @@ READABLE = (
     "kv_entries", "kv_usage", "trigger_handlers", "triggers", "kv_trigger_details", "dead_letter_trigger_details",
     "webhooks", "webhook_deliveries",
     "reply_inboxes", "abandoned_executions", "erasures", "lanes", "audit_heads", "jobs", "metrics", "archives",
-    "brands",
+    "brands", "layouts",
 )  # fmt: skip
 
 
@@ -73,6 +73,11 @@ def _fill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         add_template(world, tenant=tenant)
         add_type(world, "news", tenant=tenant)
         world.admin.execute("INSERT INTO brands (tenant_id, name) VALUES (%s, 'Shop')", [tenant])
+        world.admin.execute(
+            """INSERT INTO layouts (id, tenant_id, kind, name, version, body)
+               VALUES (gen_random_uuid(), %s, 'layout', 'plain', 1, '{{ content }}')""",
+            [tenant],
+        )
         add_suppression(world, "bob@example.com", tenant=tenant)
         world.admin.execute(
             "INSERT INTO provider_configs (id, tenant_id, provider_name, channel) VALUES (gen_random_uuid(), %s, 'ses', 'email')",

@@ -1,5 +1,6 @@
 """Email by SES: what goes over the wire, and what comes of the answers."""
 
+from dataclasses import replace
 from email.header import decode_header, make_header
 
 import pytest
@@ -8,6 +9,7 @@ from botocore.stub import ANY
 from tests.unit.messages import a_message, scripted
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass
 from tocsin.channels.ses import SesEmail, named
+from tocsin.content.attachments import AttachedFile
 
 
 def test_an_email_carries_its_words_its_tags_and_the_configuration_set() -> None:
@@ -88,3 +90,28 @@ def test_an_answer_without_a_message_id_is_ambiguous_and_not_lost() -> None:
 
 
 ANY_EMAIL = dict.fromkeys(("FromEmailAddress", "Destination", "Content", "EmailTags", "ConfigurationSetName"), ANY)
+
+
+def test_copies_files_and_where_answers_to_this_one_go_are_part_of_it() -> None:
+    file = {
+        "FileName": "invoice.pdf",
+        "ContentType": "application/pdf",
+        "ContentDisposition": "ATTACHMENT",
+        "ContentTransferEncoding": "BASE64",
+        "RawContent": b"%PDF",
+    }
+    simple = {"Subject": ANY, "Body": ANY, "Attachments": [file]}
+    with scripted("sesv2") as (client, script):
+        asked = ANY_EMAIL | {
+            "Destination": {"ToAddresses": ["alice@example.com"], "CcAddresses": ["bob@example.com"]},
+            "ReplyToAddresses": ["billing@example.com"],
+            "Content": {"Simple": simple},
+        }
+        script.add_response("send_email", {"MessageId": "m-1"}, asked)
+        message = replace(
+            a_message(reply_to="help@example.com", asked_reply_to="billing@example.com"),
+            cc=("bob@example.com",),
+            attachments=(AttachedFile("invoice.pdf", "application/pdf", b"%PDF"),),
+        )
+
+        assert SesEmail(client, "notify@example.com", "events").send(message) == Accepted("m-1")

@@ -68,6 +68,10 @@ interface IntentFields {
   expires_at?: Time;
   retry?: { max_attempts?: number; backoff?: "exponential" | "linear" | "constant"; base_ms?: number };
   mode?: "live" | "test";
+  /** This and the next two: of its email. */
+  reply_to?: string;
+  cc?: string[];
+  attachments?: { url: string; filename?: string; content_type?: string }[];
 }
 
 /** As the API has it. */

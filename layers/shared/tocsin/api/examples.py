@@ -49,6 +49,11 @@ BODIES: dict[str, Any] = {
         "quiet_hours_end": "07:00",
         "timezone": "Europe/Berlin",
     },
+    "LayoutBody": {
+        "kind": "layout",
+        "name": "shop",
+        "body": '<main>{{ content }}</main><p>{{ why }} <a href="{{ unsubscribe_url }}">Unsubscribe</a></p>',
+    },
     "TemplateBody": {
         "name": "order-shipped",
         "channel": "email",

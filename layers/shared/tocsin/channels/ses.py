@@ -23,8 +23,8 @@ class SesEmail:
         try:
             answer = self.client.send_email(
                 FromEmailAddress=named(self.sender, message.from_name) if message.from_name else self.sender,
-                Destination={"ToAddresses": [message.email]},
-                **({"ReplyToAddresses": [message.reply_to]} if message.reply_to else {}),
+                Destination={"ToAddresses": [message.email]} | ({"CcAddresses": [*message.cc]} if message.cc else {}),
+                **({"ReplyToAddresses": [reply_to]} if (reply_to := message.asked_reply_to or message.reply_to) else {}),
                 Content={"Simple": _simple(message)},
                 EmailTags=[{"Name": name, "Value": value} for name, value in message.tags.items()],
                 ConfigurationSetName=self.configuration_set,
@@ -53,4 +53,15 @@ def _simple(message: Message) -> dict[str, Any]:
     }
     if message.headers:
         content["Headers"] = [{"Name": name, "Value": value} for name, value in message.headers.items()]
+    if message.attachments:
+        content["Attachments"] = [
+            {
+                "FileName": one.name,
+                "ContentType": one.content_type,
+                "ContentDisposition": "ATTACHMENT",
+                "ContentTransferEncoding": "BASE64",
+                "RawContent": one.data,
+            }
+            for one in message.attachments
+        ]
     return content

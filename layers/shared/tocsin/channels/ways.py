@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from tocsin.channels.outcomes import Outcome
+from tocsin.content.attachments import AttachedFile
 from tocsin.content.plain import Content
 from tocsin.store.rows import Brand, Delivery
 
@@ -26,6 +27,9 @@ class Message:
     headers: dict[str, str] = field(default_factory=dict)
     from_name: str = ""  # of an email, and where answers to it go: what the provider's own configuration does not say
     reply_to: str = ""
+    asked_reply_to: str = ""  # where answers to this very email go, whatever is usual
+    cc: tuple[str, ...] = ()  # who gets a copy
+    attachments: tuple[AttachedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

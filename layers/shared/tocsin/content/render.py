@@ -5,26 +5,41 @@ from typing import Any
 
 from tocsin.content import email_page, email_words, plain
 from tocsin.content.email_page import Footer
+from tocsin.content.part_sources import PartSources, reader_of
 from tocsin.foundation.languages import language_of
 from tocsin.foundation.text import bidi_closed
 from tocsin.store.rows import Brand, Delivery, Wording
 from tocsin.store.templates import TemplateRow
 
 
-def of_row(row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0) -> plain.Content:
-    from tocsin.content.templates import Template, render  # noqa: PLC0415
-
-    template = Template(row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text)
-    return render(template, payload, used_seconds=used_seconds)
-
-
 @dataclass(frozen=True, slots=True)
 class Letterhead:
-    """What stands around the words of an email: who writes, and the ways out."""
+    """What stands around the words of an email: who writes, the ways out, and what its template is put together with."""
 
     brand: Brand = field(default_factory=Brand)
     unsubscribe_url: str = ""
     preferences_url: str = ""
+    sources: PartSources | None = None
+
+    def reader(self, why: str) -> dict[str, Any] | None:
+        """What a layout says besides the payload; nothing where there is none."""
+        if self.sources is None or self.sources.layout_name is None:
+            return None
+        return reader_of(self.brand, why=why, unsubscribe_url=self.unsubscribe_url, preferences_url=self.preferences_url)
+
+
+BARE = Letterhead()
+
+
+def of_row(
+    row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0, letterhead: Letterhead = BARE, why: str = ""
+) -> plain.Content:
+    from tocsin.content.templates import Template, render  # noqa: PLC0415
+
+    template = Template(
+        row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text, letterhead.sources
+    )
+    return render(template, payload, used_seconds=used_seconds, reader=letterhead.reader(why))
 
 
 def of_delivery(one: Delivery, letterhead: Letterhead) -> plain.Content:
@@ -60,9 +75,19 @@ def of_wording(one: Wording, letterhead: Letterhead) -> plain.Content:
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
     pinned, channel = one.template, one.channel
-    template = Template(pinned.id, pinned.name, pinned.version, channel, pinned.locale, pinned.subject, pinned.body, pinned.text)
+    template = Template(
+        pinned.id,
+        pinned.name,
+        pinned.version,
+        channel,
+        pinned.locale,
+        pinned.subject,
+        pinned.body,
+        pinned.text,
+        letterhead.sources,
+    )
     payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
-    content = render(template, payload)
+    content = render(template, payload, reader=letterhead.reader(footer_of(one, letterhead).why) if letterhead.sources else None)
     return replace(content, url=plain.link_of(payload)) if channel == "push" else content
 
 

@@ -11,8 +11,11 @@ from psycopg import Connection
 
 from tocsin.channels import fit
 from tocsin.content import plain, render
+from tocsin.content.framing import frames
+from tocsin.content.part_sources import PartSources
 from tocsin.content.plain import Content
 from tocsin.content.render import Letterhead
+from tocsin.delivery.parts import named_by
 from tocsin.feedback import unsubscribe
 from tocsin.foundation.database import tenant_transaction
 from tocsin.store import brands, notifications, routes
@@ -55,6 +58,7 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
             else None
         )
         brand = brands.find(conn, tenant_id) if one and one.wording.channel == "email" else Brand()
+        sources = _sources(conn, tenant_id, one) if one else None
     if one is None:
         return None
     if row:
@@ -62,14 +66,23 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
     if trouble := _trouble(one):
         raise NotRenderable(trouble)
     try:
-        content = render.of_wording(one.wording, _letterhead(one, brand))
+        content = render.of_wording(one.wording, _letterhead(one, brand, sources))
     except plain.Unrenderable as error:
         raise NotRenderable(f"It cannot be rendered: {error}.") from None
     is_masked = _ERASED.search(json.dumps(one.wording.payload)) is not None
     return _shown(one, content, _note(one, is_masked=is_masked), as_sent=one.published_at is not None and not is_masked)
 
 
-def _letterhead(one: Worded, brand: Brand) -> Letterhead:
+def _sources(conn: Connection[Any], tenant_id: UUID, one: Worded) -> PartSources | None:
+    """The same versions as it was sent with."""
+    template = one.wording.template
+    named = named_by(template) if template else None
+    if not template or not named:
+        return None
+    return frames(conn, [(named, named.wanted(tenant_id, template.locale, one.worded_at))])[0]
+
+
+def _letterhead(one: Worded, brand: Brand, sources: PartSources | None) -> Letterhead:
     """The brand as it is now, and the links without their tokens."""
     links = unsubscribe.masked_links(
         channel=one.wording.channel,
@@ -77,7 +90,7 @@ def _letterhead(one: Worded, brand: Brand) -> Letterhead:
         is_transactional=one.is_transactional,
         is_known=one.wording.is_known,
     )
-    return Letterhead(brand, links.unsubscribe_url, links.preferences_url)
+    return Letterhead(brand, links.unsubscribe_url, links.preferences_url, sources)
 
 
 def _trouble(one: Worded) -> str | None:

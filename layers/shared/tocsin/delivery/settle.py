@@ -55,7 +55,7 @@ def of_sent(sent: Sent, *, evidence_window: timedelta) -> Settlement:
         lane=sent.ready.channel.lane,
         evidence_window=evidence_window,
     )
-    note = fit.note_on(sent.ready.delivery.route.channel, sent.ready.content)
+    note = "; ".join(filter(None, (fit.note_on(sent.ready.delivery.route.channel, sent.ready.content), sent.ready.note)))
     return replace(settled, note=note) if note else settled
 
 
@@ -68,7 +68,8 @@ def _record(
         if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
             outbox.hurry_answered(conn, waiting)
         _apply_refusals(conn, sent)
-        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in sent], lanes)
+        asked = [one for one in sent if one.ready.failure is None]  # others say nothing of their lane
+        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in asked], lanes)
     woken = [one for cursor in due for one in cursor]
     _keep_proof(conn, sent, ours={row[0] for row in settled})
     return woken

@@ -87,9 +87,10 @@ class Request:
         return parse(model, self.json())
 
 
-def parse(model: type[BaseModel], value: Any) -> Any:
+def parse(model: type[BaseModel], value: Any, *, context: dict[str, Any] | None = None) -> Any:
+    """`context`: what a validator asks of the installation."""
     try:
-        return model.model_validate(value)
+        return model.model_validate(value, context=context)
     except ValidationError as error:
         raise problems.invalid_fields(errors_of(error, model)) from None
 

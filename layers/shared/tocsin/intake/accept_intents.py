@@ -260,6 +260,7 @@ def _row(n: int, asked: Asked, reply_within: timedelta | None = None) -> dict[st
         "thread_kind": intent.about.kind if intent.about else None,
         "thread_id": intent.about.id if intent.about else None,
         "trigger_depth": asked.trigger_depth,
+        "email_options": intent.email_options,
         "mode": "test" if intent.mode == "test" else None,  # the sender's; an intent can only ask for less
         "retry_max_attempts": intent.retry.max_attempts,
         "retry_backoff": intent.retry.backoff,

@@ -18,6 +18,7 @@ from typing_extensions import TypedDict  # typing's own is not enough for pydant
 from tocsin.foundation.field_errors import ONE_OF, FieldError
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
 from tocsin.intake.display_fields import Actions, Icon, Link, Severity, Title
+from tocsin.intake.email_fields import Attachments, Copies
 from tocsin.people.user_fields import Email, Phone, UserPatch
 
 MAX_RECIPIENTS = 1_000
@@ -152,6 +153,7 @@ class Intent(Closed):
         **dict.fromkeys(("body", "text"), "payload/message"),
         **dict.fromkeys(("data", "variables", "params", "content"), "payload"),
         **{"event": "type", "kind": "type", "name": "type", "workflow": "type", "workflowId": "type"},
+        **{"replyTo": "reply_to", "reply-to": "reply_to", "files": "attachments"},
         **{"channel": "channels", "template_id": "template", "test": "mode", "at": "send_at", "scheduled_at": "send_at"},
     }
 
@@ -169,6 +171,9 @@ class Intent(Closed):
     expires_at: Moment | None = None
     retry: Retry = Retry()
     mode: Literal["live", "test"] | None = None  # test: this one goes to the sandbox, whoever sends it
+    reply_to: Email | None = None  # this and the next two: of its emails
+    cc: Copies | None = None
+    attachments: Attachments | None = None
 
     @model_validator(mode="after")
     def _expires_after_sending(self) -> "Intent":
@@ -190,6 +195,31 @@ class Intent(Closed):
                 if not self.audience.has(channel):
                     raise FieldError(f"channels/{n}", _NEEDS[channel])
         return self
+
+    @model_validator(mode="after")
+    def _by_email(self) -> "Intent":
+        """What only emails have is refused where there can be none."""
+        for name in ("reply_to", "cc", "attachments"):
+            if not getattr(self, name):
+                continue
+            if self.channels is not None and "email" not in self.channels:
+                raise FieldError(name, "is for the channel email, which `channels` leaves out")
+            if isinstance(self.audience, AddressAudience) and self.audience.email is None:
+                raise FieldError(name, "is for the channel email: the audience has no `email`")
+        is_one = self.audience.kind == "address" or (isinstance(self.audience, UsersAudience) and len(self.audience.ids) == 1)
+        if self.cc and not is_one:
+            raise FieldError("cc", "needs an audience of one: a user or an address")
+        return self
+
+    @property
+    def email_options(self) -> dict[str, Any] | None:
+        """What is kept of it; None where nothing was said."""
+        options = {
+            "reply_to": self.reply_to,
+            "cc": self.cc,
+            "attachments": [one.kept for one in self.attachments or ()],
+        }
+        return {name: value for name, value in options.items() if value} or None
 
     @property
     def given_users(self) -> list[GivenUser]:

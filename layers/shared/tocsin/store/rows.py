@@ -1,5 +1,6 @@
 """What statements take and give, where rooms need it too. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Literal, NamedTuple
@@ -73,6 +74,7 @@ class Record(NamedTuple):
     is_transactional: bool
     over_sending_limit: int | None  # of the type, with the window that it counts
     over_sending_window_seconds: int | None
+    email_options: dict[str, Any] | None = None  # reply_to, cc, attachments
 
 
 class Route(NamedTuple):
@@ -88,6 +90,7 @@ class Route(NamedTuple):
     locale: str
     duplicate_suspected: bool
     suppressed_by: str | None
+    worded_at: datetime | None = None  # when its words were chosen
 
 
 class PushDevice(NamedTuple):
@@ -120,6 +123,8 @@ class PinnedTemplate(NamedTuple):
     subject: str | None
     body: str
     text: str | None
+    layout: str | None = None
+    partials: Sequence[str] = ()
 
 
 class Wording(NamedTuple):
@@ -471,6 +476,7 @@ class ProviderEvent:
     named: Named | None
     detail: str
     occurred_at: datetime
+    recipients: tuple[str, ...] = ()  # whom it is about, as the provider says; none: whoever it was sent to
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg import Connection
@@ -19,6 +19,37 @@ class Suppression:
     source_notification_id: UUID | None
     expires_at: datetime | None
     created_at: datetime
+
+
+class Copy(NamedTuple):
+    """Somebody who is to get a copy of a mail of this type."""
+
+    tenant_id: UUID
+    notification_type: str
+    address: str
+
+
+def find_copies(conn: Connection[Any], copies: list[Copy]) -> set[Copy]:
+    """Those of them who must not be written to."""
+    rows = conn.execute(
+        """
+        SELECT wanted.tenant_id, wanted.notification_type, wanted.address
+        FROM unnest(%(tenant_ids)s::uuid[], %(types)s::text[], %(addresses)s::text[])
+            AS wanted (tenant_id, notification_type, address)
+        WHERE EXISTS (
+            SELECT FROM suppressions
+            WHERE suppressions.tenant_id = wanted.tenant_id AND suppressions.channel = 'email'
+              AND suppressions.address_hash = tocsin_address_hash(wanted.tenant_id, 'email', wanted.address)
+              AND suppressions.notification_type IN ('', wanted.notification_type)
+              AND (suppressions.expires_at IS NULL OR suppressions.expires_at > tocsin_now()))
+        """,
+        {
+            "tenant_ids": [one.tenant_id for one in copies],
+            "types": [one.notification_type for one in copies],
+            "addresses": [one.address for one in copies],
+        },
+    ).fetchall()
+    return {Copy(*row) for row in rows}
 
 
 def insert_or_strengthen(
