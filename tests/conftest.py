@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ pytest_plugins = ("tests.slowest", "tests.turns")
 
 ROOT = Path(__file__).parent.parent
 SPLIT = sqlparse.split
+Fill = Callable[[World, pytest.MonkeyPatch], object]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -111,6 +112,12 @@ def make_database(server: Postgres, template: str) -> Iterator[Callable[[], str]
 @pytest.fixture
 def work_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkQueue]:
     """A make-believe AWS account with the work queues in it, so that nudges are really sent."""
+    with _work_queue(monkeypatch) as queue:
+        yield queue
+
+
+@contextmanager
+def _work_queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[WorkQueue]:
     for name, value in ACCOUNT.items():
         monkeypatch.setenv(name, value)
     for name in [name for name in os.environ if name.startswith("AWS_ENDPOINT_URL")]:
@@ -152,6 +159,22 @@ def breakable_world(
     """The same in a database of its own, for tests that change the schema itself."""
     with _world(server, make_database(), work_queue, monkeypatch) as world:
         yield world
+
+
+@pytest.fixture(scope="session")
+def filled_world(server: Postgres, template: str) -> Callable[[Fill], AbstractContextManager[World]]:
+    """A world that is filled once, for many tests that leave it as it is. It has no work queue any more."""
+
+    @contextmanager
+    def made(fill: Fill) -> Iterator[World]:
+        with _clone(server, template, f"t_{uuid4().hex[:12]}", "") as name:
+            with pytest.MonkeyPatch.context() as patch, _work_queue(patch) as queue, _world(server, name, queue, patch) as world:
+                fill(world, patch)
+            world = World(lambda role: server.dsn(name, role))
+            yield world
+            world.close()
+
+    return made
 
 
 @contextmanager

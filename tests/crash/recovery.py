@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 import psycopg
@@ -51,8 +52,7 @@ def recover(
             move_clock(admin, offset)
             database.disconnect()  # a setting of the database is read by new sessions
             handlers["sweep"]({}, Context())
-            while [queue for queue in QUEUES if _dispatch_all(handlers["dispatch"], queue, copies)]:
-                pass  # what one class of work did may be work for another
+            _empty_the_queues(handlers["dispatch"], copies)
             if news == "late":
                 told.tell()
     return {"rounds": rounds, "offset": offset}
@@ -66,6 +66,15 @@ def move_clock(admin: psycopg.Connection[Any], offset: float) -> None:
 def arn_at(queue_url: str) -> str:
     """The ARN of the queue, as its event source gives it to dispatch."""
     return f"arn:aws:sqs:eu-west-1:123456789012:{queue_url.rpartition('/')[2]}"
+
+
+def _empty_the_queues(handler: Handler, copies: int) -> None:
+    """One after the other until all are found empty in a row: what one class of work did may be work for another."""
+    empty = 0
+    for queue in cycle(QUEUES):
+        empty = 0 if _dispatch_all(handler, queue, copies) else empty + 1
+        if empty == len(QUEUES):
+            return
 
 
 def _dispatch_all(handler: Handler, queue: str, copies: int) -> bool:

@@ -8,8 +8,9 @@ import pytest
 from tests.cancelling import cancel
 from tests.crash import invariants, mutations
 from tests.crash.invariants import TERMINAL, Evidence
+from tests.crash.moments import MOST_EXCHANGES, moments
 from tests.crash.site import Site
-from tests.crash.test_every_boundary import CHUNKS, MOST_BOUNDARIES
+from tests.crash.test_every_boundary import CHUNKS
 from tests.crash.traffic import INTENT
 from tests.world import TENANT
 
@@ -31,11 +32,11 @@ ARRANGE: dict[str, Callable[[Site], None]] = {"expired": expiring, "cancelled": 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @pytest.mark.parametrize("stop", ARRANGE)
 def test_after_a_crash_at_any_boundary_nothing_is_sent_that_expired_or_was_cancelled(stop: str, chunk: int, site: Site) -> None:
-    for n in range(chunk + 1, MOST_BOUNDARIES, CHUNKS):
+    for n, counting in moments(chunk, CHUNKS):
         site.renew()
-        if not crash_too_late(site, stop, n):
+        if not crash_too_late(site, stop, n, counting=counting):
             return
-    pytest.fail(f"dispatch has more than {MOST_BOUNDARIES} boundaries")
+    pytest.fail(f"dispatch has more than {MOST_EXCHANGES} exchanges")
 
 
 @pytest.mark.parametrize("counting", AROUND_A_SEND)

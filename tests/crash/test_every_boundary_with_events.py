@@ -7,8 +7,9 @@ import pytest
 
 from tests.crash import invariants, news
 from tests.crash.invariants import Evidence
+from tests.crash.moments import MOST_EXCHANGES, assert_one_after_the_other, moments
 from tests.crash.site import Site
-from tests.crash.test_every_boundary import CHUNKS, DOORS, MOST_BOUNDARIES
+from tests.crash.test_every_boundary import CHUNKS, DOORS
 from tests.crash.traffic import ENDS
 from tests.world import WINDOW
 
@@ -23,11 +24,11 @@ ENDINGS = {
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_crash_at_any_boundary_loses_nothing_and_sends_nothing_twice(chunk: int, site: Site) -> None:
-    for turn, n in enumerate(range(chunk + 1, MOST_BOUNDARIES, CHUNKS)):
+    for turn, (n, counting) in enumerate(moments(chunk, CHUNKS)):
         site.renew()
-        if not crash_and_hear(site, n, when="early" if turn % 2 else "late"):
+        if not crash_and_hear(site, n, when="early" if turn % 2 else "late", counting=counting):
             return
-    pytest.fail(f"dispatch has more than {MOST_BOUNDARIES} boundaries")
+    pytest.fail(f"dispatch has more than {MOST_EXCHANGES} exchanges")
 
 
 @pytest.mark.parametrize("when", ["early", "late"])
@@ -100,21 +101,20 @@ def _resolved_promptly(route: invariants.Row, attempts: list[invariants.Row], wh
     assert route["published_at"] - attempt["started_at"] < WINDOW, f"{whose} waited for the end of the window"
 
 
-@pytest.mark.parametrize("chunk", range(2))
-def test_a_crash_of_the_feedback_door_at_any_boundary_changes_nothing_in_the_end(chunk: int, site: Site) -> None:
+def test_a_crash_of_the_feedback_door_at_any_boundary_changes_nothing_in_the_end(site: Site) -> None:
     """Killed while it heeds a batch that proves three sends and suppresses two addresses; then the queue delivers it again."""
-    for n in range(chunk + 1, MOST_BOUNDARIES, 2):
+    for n, counting in moments():
         site.renew()
         events = lose_three_answers(site)
 
-        ending = site.invoke("feedback", events, kill_at=n)
+        ending = site.invoke("feedback", events, kill_at=n, counting=counting)
         assert not ending.error, ending.error
         site.recover(news="early")  # first of all, the same events again
 
         assert_every_ending(site, f"boundary {n}: {ending.killed_at or 'none, it ran to its end'}")
         if not ending.killed_at:
             return
-    pytest.fail(f"feedback has more than {MOST_BOUNDARIES} boundaries")
+    pytest.fail(f"feedback has more than {MOST_EXCHANGES} exchanges")
 
 
 def test_the_boundaries_of_the_feedback_door_are_where_the_design_has_them(site: Site) -> None:
@@ -133,6 +133,7 @@ def test_the_boundaries_of_the_feedback_door_are_where_the_design_has_them(site:
         for one in ["connect", "apply_events", *exchanges, "sqs in tocsin.foundation.work_queue"]
     ]
     assert None not in first and first == sorted(first), "\n".join([str(first), *ending.crossed])  # type: ignore[type-var]
+    assert_one_after_the_other(ending.crossed)
 
 
 def lose_three_answers(site: Site) -> dict[str, object]:

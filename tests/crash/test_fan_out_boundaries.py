@@ -9,6 +9,7 @@ import pytest
 
 from tests.crash import invariants
 from tests.crash.fan_out_faults import die_of_poison, small_pages
+from tests.crash.moments import assert_one_after_the_other
 from tests.crash.recovery import arn_at
 from tests.crash.site import Site
 from tests.crash.traffic import PEOPLE, post_intent
@@ -142,6 +143,7 @@ def test_the_boundaries_are_where_the_design_has_them(site: Site) -> None:
     ]  # fmt: skip
     first = [next((n for n, name in enumerate(ending.crossed) if one in name), None) for one in exchanges]
     assert None not in first and first == sorted(first), "\n".join([str(first), *ending.crossed])  # type: ignore[type-var]
+    assert_one_after_the_other(ending.crossed)
 
 
 def test_an_event_that_kills_its_workers_is_set_aside_after_three_deaths_and_its_neighbours_are_told(site: Site) -> None:

@@ -1,5 +1,6 @@
 """What a forked child finds already imported: the five handlers and the SDK. Loaded once, in the fork server only."""
 
+import gc
 import importlib.util
 import os
 from collections.abc import Callable
@@ -40,3 +41,7 @@ links.know_the_secrets()
 # The SDK reads its service models from disk once per session; the clients themselves are made in the child.
 for _service in ("sqs", "sns", "sesv2"):
     boto3.client(_service).close()
+
+# A child lives for a tenth of a second: looking for garbage would touch, and so copy, all that it shares with the others.
+gc.freeze()
+gc.disable()

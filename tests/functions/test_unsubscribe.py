@@ -12,7 +12,7 @@ from tests.content import add_suppression, add_type
 from tests.functions.doors import Answer, Api, intent
 from tests.functions.test_problems import assert_problem
 from tests.world import OTHER_TENANT, TENANT, World
-from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread
+from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
 from tocsin.foundation import aws, secrets, settings
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -60,6 +60,21 @@ def test_an_email_that_is_not_transactional_can_be_unsubscribed_from_with_one_cl
     assert (answer.status, len(world.email.accepted)) == (200, 2)
     assert sorted(route["reason"] for route in world.routes()) == ["", "", "suppressed: unsubscribe"]
     assert world.email.accepted[1].headers == {}
+
+
+def test_a_users_mail_knows_whose_it_is_and_one_to_a_bare_address_does_not(world: World, api: Api, secret: bytes) -> None:
+    user_id = world.add_user()
+    add_type(world, "news", transactional=False)
+    bare = {"kind": "address", "email": "somebody@example.com"}
+    api.send(intent(type="news"))
+    world.dispatch()
+    to_user = verify(_path_in(world).removeprefix("/u/"), [secret])
+    assert api.send(intent(type="news", audience=bare)).status == 202
+    world.dispatch()
+    to_address = verify(_path_in(world).removeprefix("/u/"), [secret])
+
+    assert to_user == Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news", user_id)
+    assert to_address == Subject(TENANT, address_hash(TENANT, "email", "somebody@example.com"), "news")
 
 
 @pytest.mark.parametrize(

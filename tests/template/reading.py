@@ -10,12 +10,14 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
+from tools import gradual
 from tools.template_rules import refusals
 
 Template = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIRED = {"EmailFrom": "notifications@example.com"}
+CANARY = "Canary10Percent15Minutes"
 STACK = "AWS::CloudFormation::Stack"
 _NOTHING = object()
 _PLACEHOLDER = re.compile(r"\$\{([A-Za-z0-9]+)\}")
@@ -38,9 +40,8 @@ def sam_template() -> Template:
     return copy.deepcopy(_parsed("template.yaml"))
 
 
-@cache
-def _translated(**given: str) -> Template:
-    template = sam_template()
+def translate(template: Template, **given: str) -> Template:
+    """What SAM makes of a template in the cloud; it changes the one that it is given."""
     for resource in template["Resources"].values():
         # The translator wants code that is already uploaded.
         for place in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
@@ -50,9 +51,20 @@ def _translated(**given: str) -> Template:
     return translated
 
 
+@cache
+def _translated(**given: str) -> Template:
+    return translate(sam_template(), **given)
+
+
 def translated(**parameters: str) -> Template:
     """A copy of what SAM makes of template.yaml in the cloud; a few parameters it fills in itself."""
     return copy.deepcopy(_translated(**parameters))
+
+
+@cache
+def shifted(release: str) -> Template:
+    """What SAM makes of it where `make deploy SHIFT=…` moves the traffic. Everybody reads the same one: nobody may change it."""
+    return translate(gradual.gradual(sam_template(), CANARY, release))
 
 
 @cache

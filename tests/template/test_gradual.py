@@ -3,34 +3,16 @@
 import copy
 import json
 import re
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-from samtranslator.parser.parser import Parser
-from samtranslator.translator.translator import Translator
 
 from tests.template import checks, reading
 from tests.template.reading import Template, named, of_type
-from tests.template.test_lint import PACKAGED
 from tools import gradual
 
-CANARY = "Canary10Percent15Minutes"
 AT_ONCE = {"MigrateFunction", "SweepFunction", "RetentionFunction"}
-
-
-@cache
-def _translated(release: str) -> Template:
-    template = gradual.gradual(reading.sam_template(), CANARY, release)
-    for resource in template["Resources"].values():
-        for place in {"CodeUri", "ContentUri"} & set(resource.get("Properties", {})):
-            resource["Properties"][place] = "s3://uploads/code.zip"
-    parameters = {**reading.REQUIRED, "AWS::Region": "us-east-1"}
-    translated: Template = Translator({}, Parser(), boto_session=reading._Region()).translate(template, parameters)
-    return translated
 
 
 def _shifting() -> set[str]:
@@ -38,14 +20,14 @@ def _shifting() -> set[str]:
 
 
 def test_every_function_that_shares_its_traffic_has_an_alias_and_timers_and_migration_have_none() -> None:
-    aliases = of_type(_translated("one"), "AWS::Lambda::Alias").values()
+    aliases = of_type(reading.shifted("one"), "AWS::Lambda::Alias").values()
 
     assert {str(named(each["FunctionName"])) for each in aliases} == _shifting()
 
 
 def test_each_deployment_publishes_a_version_of_each_of_them_whatever_has_changed() -> None:
-    first, second = (of_type(_translated(release), "AWS::Lambda::Version") for release in ("one", "two"))
-    told = of_type(_translated("two"), "AWS::Lambda::Function")
+    first, second = (of_type(reading.shifted(release), "AWS::Lambda::Version") for release in ("one", "two"))
+    told = of_type(reading.shifted("two"), "AWS::Lambda::Function")
 
     assert not set(first) & set(second)
     assert {str(named(each["FunctionName"])) for each in second.values()} == _shifting()
@@ -53,7 +35,7 @@ def test_each_deployment_publishes_a_version_of_each_of_them_whatever_has_change
 
 
 def test_whatever_calls_one_of_them_calls_its_alias() -> None:
-    template = _translated("one")
+    template = reading.shifted("one")
     called = [each["FunctionName"] for each in of_type(template, "AWS::Lambda::EventSourceMapping").values()]
     called += [each["FunctionName"] for each in of_type(template, "AWS::Lambda::Permission").values()]
     integrations = re.findall(r"functions/\$\{(\w+)(?:\.Arn)?\}/invocations", json.dumps(template["Resources"]["HttpApi"]))
@@ -63,7 +45,7 @@ def test_whatever_calls_one_of_them_calls_its_alias() -> None:
 
 
 def test_new_code_goes_back_when_an_alarm_rings() -> None:
-    template = _translated("one")
+    template = reading.shifted("one")
     groups = of_type(template, "AWS::CodeDeploy::DeploymentGroup")
 
     assert set(groups) == {f"{name}DeploymentGroup" for name in _shifting()}
@@ -72,7 +54,7 @@ def test_new_code_goes_back_when_an_alarm_rings() -> None:
         assert watched in [set(alarms) for alarms in gradual.ALARMS.values()]
         assert _is_watched(template, name.removesuffix("DeploymentGroup"), watched)
         assert "DEPLOYMENT_STOP_ON_ALARM" in each["AutoRollbackConfiguration"]["Events"]
-        assert CANARY in json.dumps(each["DeploymentConfigName"])
+        assert reading.CANARY in json.dumps(each["DeploymentConfigName"])
 
 
 def test_a_shift_lasts_longer_than_its_alarms_look_back() -> None:
@@ -88,21 +70,8 @@ def test_it_keeps_every_rule_that_the_template_keeps(check: checks.Check) -> Non
     assert check(_as_without_aliases(ReserveConcurrency="true")) == []
 
 
-def test_the_linter_has_nothing_to_say_of_it(tmp_path: Path) -> None:
-    template = copy.deepcopy(_translated("one"))
-    template["Metadata"]["cfn-lint"]["config"]["ignore_checks"].append(PACKAGED)
-    (tmp_path / "network.yaml").write_text((reading.ROOT / "network.yaml").read_text())
-    (tmp_path / "template.json").write_text(json.dumps(template))
-
-    linter = Path(sys.executable).with_name("cfn-lint")
-    command = [str(linter), "--regions", "us-east-1", "--template", str(tmp_path / "template.json")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-
-    assert done.stdout + done.stderr == ""
-
-
 def test_codedeploy_may_move_aliases_and_no_more() -> None:
-    role = of_type(_translated("one"), "AWS::IAM::Role")["CodeDeployServiceRole"]
+    role = of_type(reading.shifted("one"), "AWS::IAM::Role")["CodeDeployServiceRole"]
 
     assert role["ManagedPolicyArns"] == ["arn:aws:iam::aws:policy/service-role/AWSCodeDeployRoleForLambda"]
     assert "Policies" not in role
@@ -112,7 +81,7 @@ def test_codedeploy_may_move_aliases_and_no_more() -> None:
 def _as_without_aliases(**parameters: str) -> Template:
     """Settled, with the function in place of its alias wherever one is named, and without what no check knows: CodeDeploy, and
     the name of the release, which only makes each version another."""
-    template = copy.deepcopy(_translated("one"))
+    template = copy.deepcopy(reading.shifted("one"))
     del template["Resources"]["CodeDeployServiceRole"]
     for resource in template["Resources"].values():
         if resource["Type"] == reading.STACK:

@@ -1,5 +1,6 @@
-"""cfn-lint has nothing to say to what SAM makes of the template, nor to the network."""
+"""cfn-lint has nothing to say to what SAM makes of the template, all at once or step by step, nor to the network."""
 
+import copy
 import json
 import shutil
 import subprocess
@@ -21,7 +22,10 @@ def _linted(*templates: Path) -> str:
 
 def test_what_sam_makes_of_the_template_and_the_network_are_valid_in_every_kind_of_region(tmp_path: Path) -> None:
     """`make validate` asks the same of template.yaml as it is written."""
-    assert _linted(_written(tmp_path, reading.translated()), reading.ROOT / "network.yaml") == ""
+    at_once = _written(tmp_path / "at_once", reading.translated())
+    gradual = _written(tmp_path / "gradual", copy.deepcopy(reading.shifted("one")))
+
+    assert _linted(at_once, gradual, reading.ROOT / "network.yaml") == ""
 
 
 def test_the_linter_would_speak_up(tmp_path: Path) -> None:
@@ -30,7 +34,7 @@ def test_the_linter_would_speak_up(tmp_path: Path) -> None:
     template["Resources"]["SweepFunction"]["Properties"] |= {"Timeout": 901, "MemorySizes": 512}
     del template["Resources"]["Network"]["Properties"]["Parameters"]["VpcCidr"]
 
-    said = _linted(_written(tmp_path, template))
+    said = _linted(_written(tmp_path / "wrong", template))
 
     assert "901 is greater than the maximum" in said
     assert "MemorySizes" in said
@@ -39,6 +43,7 @@ def test_the_linter_would_speak_up(tmp_path: Path) -> None:
 
 def _written(folder: Path, template: reading.Template) -> Path:
     """The template in a file, and beside it those that it names."""
+    folder.mkdir()
     for stack in reading.of_type(template, reading.STACK).values():
         shutil.copy(reading.ROOT / stack["TemplateURL"], folder)
     template["Metadata"]["cfn-lint"]["config"]["ignore_checks"].append(PACKAGED)

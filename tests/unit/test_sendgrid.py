@@ -50,6 +50,17 @@ def test_an_email_arrives_with_its_words_its_tags_and_its_headers(office: PostOf
     assert (row["tags"], row["headers"]) == (TAGS, headers | {"Reply-To": "help@example.com"})
 
 
+def test_the_brand_says_what_the_providers_own_configuration_does_not(office: PostOffice) -> None:
+    branded = a_message(from_name="Example Shop", reply_to="shop@example.com")
+
+    sendgrid(office.url).send(branded)
+    sendgrid(office.url, CONFIG | {"from_name": "Tocsin", "reply_to": "help@example.com"}).send(branded)
+
+    brands, own = office.ledger()
+    assert (brands["from"], brands["headers"]["Reply-To"]) == ("Example Shop <notify@example.com>", "shop@example.com")
+    assert (own["from"], own["headers"]["Reply-To"]) == ("Tocsin <notify@example.com>", "help@example.com")
+
+
 def test_the_request_is_what_sendgrid_documents() -> None:
     with answering(Reply(202, b"", "text/plain", {"X-Message-Id": "m-1"})) as server:
         assert sendgrid(server.url + "/").send(a_message()) == Accepted("m-1")

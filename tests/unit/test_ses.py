@@ -1,10 +1,13 @@
 """Email by SES: what goes over the wire, and what comes of the answers."""
 
+from email.header import decode_header, make_header
+
+import pytest
 from botocore.stub import ANY
 
 from tests.unit.messages import a_message, scripted
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass
-from tocsin.channels.ses import SesEmail
+from tocsin.channels.ses import SesEmail, named
 
 
 def test_an_email_carries_its_words_its_tags_and_the_configuration_set() -> None:
@@ -35,6 +38,34 @@ def test_an_email_carries_its_words_its_tags_and_the_configuration_set() -> None
         outcome = SesEmail(client, "notify@example.com", "events").send(a_message())
 
     assert outcome == Accepted("m-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "sender"),
+    [
+        ("Example Shop", "Example Shop <notify@example.com>"),
+        ('Shop, "Ltd" <x@evil.example>', '"Shop, \\"Ltd\\" <x@evil.example>" <notify@example.com>'),
+        ("Müller & Söhne", "=?utf-8?b?TcO8bGxlciAmIFPDtmhuZQ==?= <notify@example.com>"),
+    ],
+)
+def test_the_brands_name_stands_before_the_address_and_answers_go_where_it_says(name: str, sender: str) -> None:
+    with scripted("sesv2") as (client, script):
+        asked = ANY_EMAIL | {"FromEmailAddress": sender, "ReplyToAddresses": ["help@example.com"]}
+        script.add_response("send_email", {"MessageId": "m-1"}, asked)
+
+        channel = SesEmail(client, "notify@example.com", "events")
+
+        assert channel.send(a_message(from_name=name, reply_to="help@example.com")) == Accepted("m-1")
+
+
+def test_a_long_name_is_one_line_of_short_encoded_words_and_replaces_another_name() -> None:
+    sender = named("Tocsin <notify@example.com>", "ü" * 100)
+
+    words, address = sender.rsplit(" ", 1)
+    assert address == "<notify@example.com>"
+    assert "\n" not in sender
+    assert all(len(word) <= 75 for word in words.split(" "))
+    assert str(make_header(decode_header(words))) == "ü" * 100
 
 
 def test_a_refusal_is_an_outcome_and_not_an_exception() -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tocsin.channels import http_errors
-from tocsin.channels.fit import email_text
 from tocsin.channels.http_errors import C, H
 from tocsin.channels.outcomes import Accepted, Failure, Outcome
 from tocsin.channels.ways import Credentials, Message
@@ -20,7 +19,7 @@ _OUT_OF_CREDITS = "Maximum credits exceeded"
 
 @dataclass(frozen=True, slots=True)
 class SendGridEmail:
-    """Credentials: the API key. Configuration: `from_email`, and if wanted `from_name` and `reply_to`."""
+    """Credentials: the API key. Configuration: `from_email`, and if wanted `from_name` and `reply_to` in place of the brand's."""
 
     credentials: Credentials
     config: Mapping[str, Any]
@@ -47,8 +46,8 @@ class SendGridEmail:
         return Accepted(message_id, response=http_errors.said(reply)) if message_id else _failure(reply, message.email)
 
     def _mail(self, message: Message) -> dict[str, Any]:
-        sender = {"email": self.config["from_email"], "name": self.config.get("from_name")}
-        bodies = (("text/plain", email_text(message.content)), ("text/html", message.content.html))
+        sender = {"email": self.config["from_email"], "name": self.config.get("from_name") or message.from_name}
+        bodies = (("text/plain", message.content.text), ("text/html", message.content.html))
         mail: dict[str, Any] = {
             "personalizations": [{"to": [{"email": message.email}]}],
             "from": {name: value for name, value in sender.items() if value},
@@ -58,8 +57,8 @@ class SendGridEmail:
         }
         if message.headers:
             mail["headers"] = message.headers
-        if self.config.get("reply_to"):
-            mail["reply_to"] = {"email": self.config["reply_to"]}
+        if reply_to := self.config.get("reply_to") or message.reply_to:
+            mail["reply_to"] = {"email": reply_to}
         return mail
 
 

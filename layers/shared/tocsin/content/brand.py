@@ -8,7 +8,7 @@ __all__ = ["COLOR", "Brand", "color_of", "contrast", "ink_on", "readable_on"]
 
 COLOR = "#2456a6"  # of whoever has named none
 _INKS = ("#ffffff", "#000000")
-_READABLE = 4.5  # WCAG AA, of the contrast between letters and what they stand on
+READABLE = 4.5  # WCAG AA, of the contrast between letters and what they stand on
 _STEPS = 20
 
 
@@ -23,11 +23,11 @@ def ink_on(color: str) -> str:
 
 
 @lru_cache(256)
-def readable_on(color: str, ground: str) -> str:
-    """The colour for letters on this ground: as it is, or as little lighter or darker as it takes to be read."""
+def readable_on(color: str, ground: str, least: float = READABLE) -> str:
+    """The colour on this ground: as it is, or as little lighter or darker as it takes to have that much contrast."""
     ink = ink_on(ground)
     tints = (_mixed(color, ink, step / _STEPS) for step in range(_STEPS + 1))
-    return next((tint for tint in tints if contrast(tint, ground) >= _READABLE), ink)
+    return next((tint for tint in tints if contrast(tint, ground) >= least), ink)
 
 
 def contrast(one: str, other: str) -> float:

@@ -17,8 +17,8 @@ from tocsin.content.html_tokens import Piece, TooManyAttributes, pieces
 from tocsin.content.liquid import compiled, marks, run
 from tocsin.content.liquid_cache import Cache
 from tocsin.content.liquid_limits import Refused, RenderAllowance
-from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable
-from tocsin.foundation.text import one_line
+from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable, note_on_title
+from tocsin.foundation.text import one_line, shortened
 
 MAX_SUBJECT = 1_000
 MAX_SOURCE = 128 * 1024
@@ -72,18 +72,19 @@ def render(template: Template, payload: dict[str, Any], *, used_seconds: float =
     except Refused as refused:
         raise Unrenderable(str(refused)) from None
     fill = partial(_filled, payload=payload, allowance=allowance)
-    title = one_line(fill("subject", parts.subject))[:MAX_TITLE].rstrip() if parts.subject else ""
+    subject = one_line(fill("subject", parts.subject)) if parts.subject else ""
+    title, note = shortened(subject, MAX_TITLE), note_on_title(subject)
     body = fill("body", parts.body)
     if template.channel == "email":
         page = _checked(body, allowance)
         text = html_to_text(page) if parts.text is None else fill("text", parts.text)
         deque(page, maxlen=0)  # to the end, where nobody has read it
-        return Content(title, text or title, body)
+        return Content(title, text or title, body, note=note)
     if template.channel == "sms" and (needed := sms_parts.count(body).parts) > sms_parts.MAX_PARTS:
         raise Unrenderable(f"the text takes {needed} SMS parts; at most {sms_parts.MAX_PARTS} can be sent")
     if len(body) > MAX_TEXT:
         raise Unrenderable(f"the text has {len(body)} characters; at most {MAX_TEXT} can be sent")
-    return Content(title, body, "")
+    return Content(title, body, note=note)
 
 
 def problems_of(channel: str, subject: str | None, body: str, text: str | None, variables: list[str]) -> list[TemplateProblem]:

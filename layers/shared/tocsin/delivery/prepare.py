@@ -9,6 +9,7 @@ from psycopg import Connection
 
 from tocsin.channels.ways import Channel, Way, Ways
 from tocsin.content import plain, render, render_share
+from tocsin.content.render import Letterhead
 from tocsin.delivery import dampener, failover, gate, settlement
 from tocsin.delivery.dampener import Limits
 from tocsin.delivery.failover import Traffic
@@ -33,6 +34,7 @@ class Ready:
     delivery: Delivery
     way: Way
     content: plain.Content
+    letterhead: Letterhead
     headers: dict[str, str]
     supersedes: int | None
     send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
@@ -73,7 +75,7 @@ def prepare(
     passed, ended = _pass_gate(deliveries, ways, policy)
     lanes_seen = _try_lanes(conn, passed, troubled, lease)
     traffic = Traffic(lanes_seen, share=failover.share_of(policy.send_concurrency))
-    ready, waiting = _word(passed, traffic, claimed_since)
+    ready, waiting = _word(passed, ways, traffic, claimed_since)
     return Prepared(ready, [*ended, *waiting], lanes_seen)
 
 
@@ -100,7 +102,7 @@ def _try_lanes(conn: Connection[Any], passed: list[Passed], troubled: dict[str, 
     return {name: lane for name, lane in troubled.items() if name not in wanted} | now
 
 
-def _word(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple[list[Ready], list[Settlement]]:
+def _word(passed: list[Passed], all_ways: Ways, traffic: Traffic, claimed_since: float) -> tuple[list[Ready], list[Settlement]]:
     """Choose the way of each and make its words."""
     ready: list[Ready] = []
     settlements: list[Settlement] = []
@@ -116,12 +118,14 @@ def _word(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple
             continue
         try:
             with share.of(tenant_id):
-                content, headers = share.hold(render.of_delivery(one)), unsubscribe.headers_for(one)
+                links = unsubscribe.links_for(one)
+                letterhead = Letterhead(all_ways.brand_of(tenant_id), links.unsubscribe_url, links.preferences_url)
+                content, headers = share.hold(render.of_delivery(one, letterhead)), unsubscribe.headers_of(links)
         except plain.Unrenderable as error:
             settlements.append(settlement.bury(one, "unrenderable", str(error)))
         except SecretUnavailable:
             settlements.append(settlement.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
             quiet_in = (decision.before - one.work.claimed_at).total_seconds() if decision.before else math.inf
-            ready.append(Ready(one, way, content, headers, decision.supersedes, claimed_since + quiet_in))
+            ready.append(Ready(one, way, content, letterhead, headers, decision.supersedes, claimed_since + quiet_in))
     return ready, settlements

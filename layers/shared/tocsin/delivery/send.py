@@ -118,4 +118,6 @@ def _message(ready: Ready, attempt: Opened) -> Message:
             "tocsin_attempt": f"{ready.delivery.work.generation}-{attempt.attempt_no}",
         },
         headers=ready.headers,
+        from_name=ready.letterhead.brand.from_name,
+        reply_to=ready.letterhead.brand.reply_to,
     )

@@ -1,5 +1,6 @@
 """Settle: record what the providers answered, and what it means for lanes, devices, addresses and the sandbox."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
+from tocsin.channels import fit
 from tocsin.channels.outcomes import Accepted, Failure
 from tocsin.delivery import settlement
 from tocsin.delivery.circuit_breaker import update_lanes
@@ -45,7 +47,7 @@ def settle(
 
 
 def of_sent(sent: Sent, *, evidence_window: timedelta) -> Settlement:
-    return settlement.of_outcome(
+    settled = settlement.of_outcome(
         sent.ready.delivery,
         sent.attempt,
         sent.outcome,
@@ -53,6 +55,8 @@ def of_sent(sent: Sent, *, evidence_window: timedelta) -> Settlement:
         lane=sent.ready.channel.lane,
         evidence_window=evidence_window,
     )
+    note = fit.note_on(sent.ready.delivery.route.channel, sent.ready.content)
+    return replace(settled, note=note) if note else settled
 
 
 def _record(

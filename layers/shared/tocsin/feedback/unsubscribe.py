@@ -54,7 +54,10 @@ def preferences_token(tenant_id: UUID, user_id: UUID) -> str:
 
 def headers_for(one: Delivery) -> dict[str, str]:
     """The headers that let a mail program unsubscribe with one click; none where there is no way out."""
-    links = links_for(one)
+    return headers_of(links_for(one))
+
+
+def headers_of(links: Links) -> dict[str, str]:
     return _headers(links.unsubscribe_url) if links.unsubscribe_url else {}
 
 

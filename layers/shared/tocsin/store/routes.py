@@ -90,7 +90,7 @@ def find_worded(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, r
             """
             SELECT routes.channel, routes.audience_reason, records.notification_type, records.audience_kind, records.payload_json,
                    templates.id, templates.name, templates.version, templates.locale, templates.subject, templates.body,
-                   templates.text,
+                   templates.text, routes.resolved_locale, routes.user_id IS NOT NULL,
                    routes.recipient_ref, routes.user_id, routes.status, routes.reason, routes.provider, routes.may_have_arrived,
                    routes.published_at,
                    routes.audience_reason <> '' AND routes.user_id IS NOT NULL AND records.thread_kind IS NOT NULL,
@@ -113,7 +113,8 @@ def find_worded(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, r
 def _worded(*columns: Any) -> Worded:
     template = PinnedTemplate(*columns[5:12]) if columns[5] else None
     channel, reason, notification_type, audience_kind, payload = columns[:5]
-    return Worded(Wording(channel, reason, notification_type, audience_kind, payload, template), *columns[12:])
+    locale, is_known = columns[12:14]
+    return Worded(Wording(channel, reason, notification_type, audience_kind, payload, template, locale, is_known), *columns[14:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,7 @@ class Route(NamedTuple):
     audience_reason: str
     email: str
     phone: str
+    locale: str
     duplicate_suspected: bool
     suppressed_by: str | None
 
@@ -130,6 +131,8 @@ class Wording(NamedTuple):
     audience_kind: str
     payload: dict[str, Any]
     template: PinnedTemplate | None
+    locale: str = ""
+    is_known: bool = True  # it went to a user, not to a bare address
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,6 +378,7 @@ class Settlement:
     provider_code: str = ""  # what the provider calls the failure
     provider_response: str = ""  # what it answered, in a line
     attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
+    note: str = ""  # what was done to the words so that the provider takes them
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
     due_at: datetime | None = None
@@ -405,6 +409,7 @@ class Settlement:
             "provider_code": self.provider_code[:200],
             "provider_response": one_line(self.provider_response)[:500],
             "attempt_error": (self.attempt_error or self.error_message)[:1000],
+            "note": self.note[:200],
             "ends": self.ends,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),

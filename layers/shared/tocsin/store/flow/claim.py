@@ -109,7 +109,8 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
                kind.over_sending_limit, kind.over_sending_window_seconds,
                -- route
                routes.route_id, routes.channel, routes.status, routes.user_id, routes.audience_reason,
-               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.duplicate_suspected,
+               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.resolved_locale AS locale,
+               routes.duplicate_suspected,
                suppression.reason AS suppressed_by,
                -- device
                devices.id, devices.platform, devices.token, devices.endpoint_arn, devices.enabled,
@@ -205,8 +206,8 @@ def _plan(outbox_id: UUID, *columns: Any) -> LoadedPlan:
 
 
 def _delivery(outbox_id: UUID, *columns: Any) -> LoadedDelivery:
-    record, route, device = columns[:14], columns[14:23], columns[23:28]
-    wishes, template, attempt = columns[28:35], columns[35:42], columns[42:]
+    record, route, device = columns[:14], columns[14:24], columns[24:29]
+    wishes, template, attempt = columns[29:36], columns[36:43], columns[43:]
     return (
         outbox_id,
         Record(*record),
