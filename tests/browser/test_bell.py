@@ -58,7 +58,9 @@ def test_the_page_is_told_of_the_count_and_of_opening(page: Page, server: FakeIn
     page.before_scripts("""window.told = []; for (const name of ["unread", "open"])
         addEventListener("tocsin-" + name, (event) => told.push([event.type, event.detail, event.composed]))""")
 
-    page.open_inbox(server.page())
+    page.goto(server.page())
+    page.equals("words($('.badge'))", "1")
+    page.click(".bell")
 
     counts = {"unread": 1, "unseen": 1, "capped": False}
     page.equals(

@@ -21,6 +21,7 @@ def test_each_file_is_loaded_once_and_by_its_version(page: Page, server: FakeInb
 
     parts = [(f"/inbox/{name}", {"v": version_of(WEB / name)}) for name in IMPORTED]
     assert scripts(server) == [*parts, ("/inbox/tocsin-inbox.js", {})]
+    assert {path.name for path in WEB.glob("tocsin-inbox*.js")} == {"tocsin-inbox.js", *IMPORTED, *ON_DEMAND}
 
 
 def test_a_page_that_trusts_scripts_by_a_nonce_needs_no_more_than_before(page: Page, server: FakeInbox) -> None:
