@@ -1,6 +1,7 @@
 """Addresses within a text are links, their punctuation is not, and nothing else becomes one."""
 
 import re
+import time
 
 import pytest
 
@@ -40,3 +41,10 @@ def test_what_stands_around_a_link_is_escaped_and_kept() -> None:
 
 def test_a_line_that_turns_around_ends_with_itself() -> None:
     assert linked("a \u202eb\nc", "", "") == "a \u202eb\u202c\nc"
+
+
+def test_a_long_end_of_punctuation_takes_time_in_proportion_to_it() -> None:
+    began = time.process_time()
+
+    assert _links("https://a.example/" + ")]}." * 20_000) == ["https://a.example/"]
+    assert time.process_time() - began < 1

@@ -59,6 +59,9 @@ def test_a_brand_s_colour_may_stand_in_the_style_of_a_layout_and_nothing_else_ma
     assert 'style="background:#00aa00;color:#000000"' in _rendered("x", layout).html
     assert problem_of_shared(layout.replace("brand.color", "why"), is_layout=True, partials={})
     assert problem_of_shared("{% assign brand = x %}" + layout, is_layout=True, partials={})
+    for given in ("brand: x", "['brand']: x"):
+        colored = {"p": layout.replace("{{ content }}", "")}
+        assert problem_of_shared(f"{{% render 'p', {given} %}}{{{{ content }}}}", is_layout=True, partials=colored)
     assert problem_of_shared(layout.replace("{{ content }}", ""), is_layout=False, partials={})
 
 

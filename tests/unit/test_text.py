@@ -1,5 +1,7 @@
 """Text of a length, and text that reverses nothing after it."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,6 +62,13 @@ def test_every_control_of_direction_that_is_opened_is_closed_and_none_of_another
     assert not opened
     assert [one for one in closed if one in "ab"] == [one for one in text if one in "ab"]
     assert bidi_closed(closed) == closed
+
+
+def test_closing_what_a_long_text_turns_takes_time_in_proportion_to_it() -> None:
+    began = time.process_time()
+
+    assert bidi_closed("\u202a" * 10_000 + "\u2069" * 10_000) == "\u202a" * 10_000 + "\u202c" * 10_000
+    assert time.process_time() - began < 1
 
 
 def test_a_text_is_read_in_the_direction_of_its_first_letter() -> None:

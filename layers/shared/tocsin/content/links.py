@@ -33,6 +33,10 @@ def linked(text: str, style: str, of_class: str) -> str:
 
 def _without_punctuation(url: str) -> str:
     """`(see https://example.com/a_(b).)` leads to `https://example.com/a_(b)`."""
-    while url and (url[-1] in _AFTER or (url[-1] in _PAIRS and url.count(url[-1]) > url.count(_PAIRS[url[-1]]))):
-        url = url[:-1]
-    return url
+    surplus = {closing: url.count(closing) - url.count(opening) for closing, opening in _PAIRS.items()}
+    end = len(url)
+    while end and (url[end - 1] in _AFTER or surplus.get(url[end - 1], 0) > 0):
+        end -= 1
+        if url[end] in surplus:
+            surplus[url[end]] -= 1
+    return url[:end]

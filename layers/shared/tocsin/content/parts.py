@@ -16,7 +16,7 @@ _COST = 32  # characters that each `render` counts for, however short its partia
 _RENDER = re.compile(r"\{%(-?)\s*render\s+(?:'([^']{1,100})'|\"([^\"]{1,100})\")\s*(?:,(.*?))?\s*(-?)%\}", re.S)
 _CONTENT = re.compile(r"\{\{(-?)\s*content\s*(-?)\}\}")
 _COLOR = re.compile(r"\{\{-?\s*brand\.(?:color|ink)\s*-?\}\}")
-_OTHER_BRAND = re.compile(r"\{%-?\s*(?:assign|capture|for)\s+brand\b|\bbrand\s*:")
+_OTHER_BRAND = re.compile(r"\{%-?\s*(?:assign|capture|for)\s+brand\b|\bbrand[\s'\"\]]*:")
 _PLACE = "<v\x02>"  # a tag that no author can write: a source has no control characters
 
 

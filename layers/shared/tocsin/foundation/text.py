@@ -73,15 +73,17 @@ def bidi_closed(text: str) -> str:
     after it is read in its own direction."""
     if not _BIDI.search(text):
         return text
-    kept, opened = [], []
+    kept, opened, isolates = [], [], 0
     for character in text:
         if character in _CLOSES:
             opened.append(_CLOSES[character])
+            isolates += opened[-1] == _END_OF_ISOLATE
         elif character == _END_OF_ISOLATE:
-            if _END_OF_ISOLATE not in opened:
+            if not isolates:
                 continue
             while opened.pop() != _END_OF_ISOLATE:
                 pass
+            isolates -= 1
         elif character == _END_OF_EMBEDDING:
             if not opened or opened[-1] != _END_OF_EMBEDDING:
                 continue
