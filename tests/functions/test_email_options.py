@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from devstack.post_office.letters import Reply
-from tests.content import add_suppression
+from tests.content import add_suppression, add_type
 from tests.functions.doors import Api
 from tests.ses_events import event
 from tests.unit.web_servers import answering
@@ -16,7 +16,8 @@ from tests.world import World
 from tocsin.delivery import attach
 from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import read_queue_message
-from tocsin.foundation import settings
+from tocsin.feedback.unsubscribe_tokens import Subject, verify
+from tocsin.foundation import secrets, settings
 from tocsin.intake.accept_messages import Defaults, Entry, accept_entry
 
 INTENT = {
@@ -100,6 +101,22 @@ def test_a_copy_goes_to_whom_may_be_written_to_and_the_timeline_tells_of_the_res
     )
     told = alice.get(f"/v1/notifications/{sent['notification_id']}").json["timeline"]
     assert any("1 of 2 copies was left out: suppressed" in entry["reason"] for entry in told)
+
+
+def test_who_gets_a_copy_gets_no_way_into_the_recipients_preferences(world: World, alice: Api) -> None:
+    add_type(world, "order.shipped", transactional=False)
+    add_suppression(world, "bob@example.com")
+    _send(alice, cc=["bob@example.com"])
+    world.dispatch()
+    route = world.route()
+    shown = alice.get(f"/v1/notifications/{route['notification_id']}/routes/{route['route_id']}/message").json
+
+    (mail,) = world.email.accepted
+    token = mail.headers["List-Unsubscribe"].strip("<>").rpartition("/u/")[2]
+    subject = verify(token, secrets.accepted(settings.settings().unsubscribe_secret_arn))
+    assert isinstance(subject, Subject)
+    assert subject.user_id is None
+    assert "/p/" not in mail.content.html + mail.content.text + shown["html"] + shown["text"]
 
 
 def _told(world: World, news: str, *recipients: str) -> None:

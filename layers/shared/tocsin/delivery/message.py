@@ -88,7 +88,7 @@ def _letterhead(one: Worded, brand: Brand, sources: PartSources | None) -> Lette
         channel=one.wording.channel,
         follows_thread=one.follows_thread,
         is_transactional=one.is_transactional,
-        is_known=one.wording.is_known,
+        is_known=one.wording.is_known and not unsubscribe.has_copies(one.email_options),
     )
     return Letterhead(brand, links.unsubscribe_url, links.preferences_url, sources)
 
@@ -111,7 +111,8 @@ def _note(one: Worded, *, is_masked: bool) -> str:
     if is_masked:
         return f"Rendered again from {source}. Somebody named in it was erased since, and is masked."
     if one.published_at:
-        today = ", in the brand as it is today" if template is None and one.wording.channel == "email" else ""
+        is_branded = one.wording.channel == "email" and (template is None or template.layout is not None)
+        today = ", in the brand as it is today" if is_branded else ""
         return f"Rendered again from {source}: the words that were sent{today}."
     arrived = " An earlier attempt may have arrived." if one.may_have_arrived else ""
     return f"It was not sent ({one.status}{': ' + one.reason if one.reason else ''}). From {source}, this would be.{arrived}"
