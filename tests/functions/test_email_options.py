@@ -144,6 +144,19 @@ def test_what_a_copy_came_to_suppresses_that_address_and_says_nothing_of_the_rou
     assert world.route()["feedback"] == "delivered"
 
 
+def test_what_the_copy_of_an_erased_person_came_to_says_nothing_of_the_route_either(world: World, alice: Api) -> None:
+    world.add_user("bob")
+    _send(alice, cc=["bob@example.com"])
+    world.dispatch()
+    alice.post("/v1/users/bob/erase", {})
+
+    _told(world, "hard bounce", "bob@example.com")
+
+    assert world.route()["feedback"] == "none"
+    assert world.count("suppressions") == 0
+    assert world.one("SELECT address_hash FROM provider_events") is None
+
+
 def test_what_both_came_to_counts_for_both(world: World, alice: Api) -> None:
     _send(alice, cc=["bob@example.com"])
     world.dispatch()

@@ -28,7 +28,7 @@ class Matched:
     provider_message_id: str
     is_new: bool
     copies: list[str] | None  # those of its cc whom it is about
-    is_of_copies: bool  # and of nobody else: it says nothing of the route
+    is_of_copies: bool  # and not of its recipient: it says nothing of the route
 
 
 def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Matched]:
@@ -48,15 +48,17 @@ def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Match
                 SELECT event.*, routes.tenant_id, routes.channel,
                        CASE routes.channel WHEN 'sms' THEN routes.resolved_phone ELSE routes.resolved_email END AS address,
                        copy.addresses AS copies,
-                       copy.addresses IS NOT NULL AND lower(routes.resolved_email) <> ALL(event.recipients) AS is_of_copies
+                       COALESCE(copy.were_asked, false) AND lower(routes.resolved_email) <> ALL(event.recipients) AS is_of_copies
                 FROM event
                 JOIN attempts USING (notification_id, route_id, generation, attempt_no, provider)
                 JOIN routes USING (notification_id, route_id)
                 LEFT JOIN LATERAL (
-                    -- only of whom the record itself says so
-                    SELECT array_agg(cc.address) AS addresses
-                    FROM records CROSS JOIN LATERAL jsonb_array_elements_text(records.email_options -> 'cc') AS cc (address)
-                    WHERE records.notification_id = routes.notification_id AND lower(cc.address) = ANY(event.recipients)
+                    -- only of whom the record itself says so; who was erased since is not among them any more
+                    SELECT records.email_options ? 'cc' AS were_asked, ARRAY(
+                        SELECT cc.address FROM jsonb_array_elements_text(records.email_options -> 'cc') AS cc (address)
+                        WHERE lower(cc.address) = ANY(event.recipients)) AS addresses
+                    FROM records
+                    WHERE records.notification_id = routes.notification_id
                 ) AS copy ON routes.channel = 'email' AND cardinality(event.recipients) > 0
             ), stored AS (
                 INSERT INTO provider_events (
