@@ -9,6 +9,7 @@ import pytest
 
 from devstack.post_office.letters import Reply
 from tests.content import add_suppression, add_type
+from tests.crash.waiting import wait_until
 from tests.functions.doors import Api
 from tests.ses_events import event
 from tests.unit.web_servers import answering
@@ -254,6 +255,24 @@ def test_trouble_with_a_file_is_tried_again_and_counts_against_the_message_not_t
     assert world.dead_letters()[0]["failure_classification"] == "exhausted"
     assert world.email.calls == 0
     assert world.count("lanes") == 0
+
+
+@pytest.mark.usefixtures("private")
+def test_others_are_sent_while_a_file_is_fetched(world: World, alice: Api) -> None:
+    others: list[int] = []
+
+    def slow(path: str) -> Reply:
+        wait_until(lambda: world.email.accepted, seconds=4)
+        others.append(len(world.email.accepted))
+        return Reply(200, b"%PDF", "application/pdf")
+
+    with answering(slow) as server:
+        for key, files in (("a", [{"url": f"{server.url}/a.pdf"}]), ("b", [])):
+            alice.post("/v1/intents", INTENT | {"attachments": files}, headers={"Idempotency-Key": key})
+        world.dispatch(allow_private=True)
+
+    assert others == [1]
+    assert sorted(len(mail.attachments) for mail in world.email.accepted) == [0, 1]
 
 
 @pytest.mark.usefixtures("private")

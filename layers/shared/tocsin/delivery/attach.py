@@ -40,16 +40,13 @@ class NotThisRound(Exception):
 def attach(ready: list[Ready], *, send_until: float, allow_private: bool) -> tuple[list[Ready], list[Settlement]]:
     """Those that can go on, with their files, and what is settled without an attempt. One whose files could not be had for now
     goes on as a failed attempt, which is tried again like any other."""
-    wanted = {one.delivery.work.id: _files_of(one) for one in ready if _files_of(one)}
-    if not wanted:
-        return ready, []
+    wanted = {one.delivery.work.id: files_of(one) for one in ready}
     fetched = _fetch_all({file["url"] for files in wanted.values() for file in files}, send_until, allow_private)
     going: list[Ready] = []
     settled: list[Settlement] = []
     for one in ready:
-        files = wanted.get(one.delivery.work.id)
         try:
-            attached = _attached(files, fetched) if files else ()
+            attached = _attached(wanted[one.delivery.work.id], fetched)
         except NotThisRound:
             settled.append(settlement.defer(one.delivery, "attachments_wait", WAIT))
         else:
@@ -64,7 +61,8 @@ def _with(attached: tuple[AttachedFile, ...] | Failure) -> dict[str, Any]:
     return {"failure": attached} if isinstance(attached, Failure) else {"attachments": attached}
 
 
-def _files_of(one: Ready) -> list[dict[str, str]]:
+def files_of(one: Ready) -> list[dict[str, str]]:
+    """Those that an email is to have, by their addresses."""
     if one.delivery.route.channel != "email":
         return []
     found: list[dict[str, str]] = (one.delivery.record.email_options or {}).get("attachments") or []

@@ -1,6 +1,7 @@
-"""Deliver: prepare, attach, open, send, settle. No transaction is open while a provider is called."""
+"""Deliver: prepare, open, send, settle; what has files, once they are there. No transaction is open while a provider is asked."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -8,7 +9,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.channels.ways import Ways
-from tocsin.delivery.attach import attach
+from tocsin.delivery.attach import attach, files_of
 from tocsin.delivery.copies import with_copies
 from tocsin.delivery.counting import Count, count_outcomes
 from tocsin.delivery.open import open_all
@@ -40,19 +41,39 @@ def deliver(
     `claimed_since` is when the claim began, on this process's monotonic clock; after `send_until` nothing more is handed to a
     provider. What the providers answered is recorded through `insist`, which finds another connection if this one dies."""
     prepared = prepare(conn, deliveries, ways=ways, troubled=troubled, lease=lease, claimed_since=claimed_since, policy=policy)
-    copied = with_copies(conn, prepared.ready)
-    ready, unattached = attach(copied, send_until=send_until, allow_private=policy.allow_private)
-    opened = open_all(conn, ready, lease_token=lease_token, limits=policy.limits)
-    sent = send_all(opened.attempts, send_until=send_until, concurrency=policy.send_concurrency)
-    outcomes = [of_sent(one, evidence_window=policy.evidence_window) for one in sent]
-    settlements = [*prepared.settled, *unattached, *opened.waiting, *outcomes]
-    woken = settle(settlements, sent, lanes=prepared.lanes, lease_token=lease_token, policy=policy, insist=insist)
-    decided = [*settlements, *opened.dampened.refused]
-    _count_doubts(opened.attempts, decided, count)
-    if over_sent := len(opened.dampened.over_sent):
-        count("OverSendingSkipped", over_sent)
-    count_outcomes(deliveries, decided, count, held_for=time.monotonic() - claimed_since)
-    _nudge(deliveries, decided, opened.dampened.digests, woken)
+
+    def carry(ready: list[Ready], settled: list[Settlement], lanes: dict[str, Lane]) -> None:
+        opened = open_all(conn, ready, lease_token=lease_token, limits=policy.limits)
+        sent = send_all(opened.attempts, send_until=send_until, concurrency=policy.send_concurrency)
+        outcomes = [of_sent(one, evidence_window=policy.evidence_window) for one in sent]
+        settlements = [*settled, *opened.waiting, *outcomes]
+        woken = settle(settlements, sent, lanes=lanes, lease_token=lease_token, policy=policy, insist=insist)
+        decided = [*settlements, *opened.dampened.refused]
+        _count_doubts(opened.attempts, decided, count)
+        if over_sent := len(opened.dampened.over_sent):
+            count("OverSendingSkipped", over_sent)
+        count_outcomes(deliveries, decided, count, held_for=time.monotonic() - claimed_since)
+        _nudge(deliveries, decided, opened.dampened.digests, woken)
+
+    ready = with_copies(conn, prepared.ready)
+    with_files, others = [one for one in ready if files_of(one)], [one for one in ready if not files_of(one)]
+    if not with_files:
+        carry(others, prepared.settled, prepared.lanes)
+        return
+    later = _lanes_of(with_files)
+    with ThreadPoolExecutor(1) as pool:  # the others do not wait for somebody's file server
+        fetched = pool.submit(attach, with_files, send_until=send_until, allow_private=policy.allow_private)
+        carry(others, prepared.settled, _without(prepared.lanes, later - _lanes_of(others)))
+        carry(*fetched.result(), _without(prepared.lanes, prepared.lanes.keys() - later))
+
+
+def _lanes_of(ready: list[Ready]) -> set[str]:
+    return {one.channel.lane for one in ready}
+
+
+def _without(lanes: dict[str, Lane], names: set[str]) -> dict[str, Lane]:
+    """A lane that nobody of these takes is not settled with them: its trial would end before it began."""
+    return {name: lane for name, lane in lanes.items() if name not in names}
 
 
 def _count_doubts(opened: list[tuple[Ready, Opened]], settlements: list[Settlement], count: Count) -> None:
