@@ -31,15 +31,16 @@ COMMENT ON COLUMN routes.worded_at IS 'when its words were chosen anew, if they 
 -- Copies, files and the address for answers, of emails alone; nearly always null.
 ALTER TABLE records ADD COLUMN email_options jsonb;
 
--- The version of a layout or partial that was the newest at a moment (or the first one, where it was made later), in the locale
--- nearest to the one that is wanted.
+-- The version of a layout or partial that was in use at a moment (else the newest of then, or the first one, where it was made later),
+-- in the locale nearest to the one that is wanted.
 CREATE FUNCTION tocsin_layout(of_tenant uuid, of_name text, wanted text, at timestamptz) RETURNS TABLE (layout_id uuid)
     LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
     SELECT layouts.id
     FROM layouts
     WHERE layouts.tenant_id = of_tenant AND layouts.name = of_name
-    ORDER BY layouts.created_at > at, tocsin_locale_distance(layouts.locale, wanted), layouts.locale,
+    ORDER BY (layouts.is_active OR layouts.updated_at > at) AND layouts.created_at <= at DESC, layouts.created_at > at,
+             tocsin_locale_distance(layouts.locale, wanted), layouts.locale,
              CASE WHEN layouts.created_at <= at THEN -layouts.version ELSE layouts.version END
     LIMIT 1
 $$;

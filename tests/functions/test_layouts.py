@@ -116,6 +116,16 @@ def test_what_is_in_use_stays(world: World, shop: Api) -> None:
     assert shop.post("/v1/templates", EMAIL).json["errors"][0]["pointer"] == "/layout"
 
 
+def test_a_locale_that_was_withdrawn_does_not_come_back_with_another(shop: Api) -> None:
+    shop.post("/v1/layouts", SHOP | {"locale": "de", "body": "<i>{{ content }}</i>"})
+    shop.delete("/v1/layouts/shop")
+    shop.post("/v1/layouts", SHOP | {"body": "<b>{{ content }}</b>"})
+
+    assert shop.post("/v1/templates", EMAIL | {"locale": "de"}).status == 201
+    shown = shop.post("/v1/templates/shipped/preview", {"channel": "email", "locale": "de", "payload": {"order": "1"}}).json
+    assert shown["html"] == "<b><p>1</p></b>"
+
+
 def test_nobody_sees_anothers_layouts(world: World, shop: Api) -> None:
     world.add_tenant()
     key = world.add_key("manage", tenant=OTHER_TENANT)
