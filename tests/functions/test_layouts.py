@@ -157,6 +157,7 @@ def test_a_mail_has_the_versions_of_the_time_it_was_planned_in_and_its_page_says
 
     assert before == "<main><p>A-17</p></main><p>Foot 1</p>"
     assert (page["html"], page["as_sent"]) == (before, True)
+    assert "in the brand as it is today" in page["note"]
     assert after == "<main><p>A-18</p></main><p>new</p>"
 
 

@@ -50,6 +50,24 @@ def test_what_could_not_be_accepted_is_listed_and_shown_with_all_that_came_in(wo
     assert api.get(f"{PATH}/message-1").json["raw_fields"]["channels"] == ["pigeon"]
 
 
+def test_what_is_repaired_keeps_its_copies_its_files_and_where_answers_go(world: World, api: Api) -> None:
+    world.add_user()
+    said = {
+        "reply_to": "help@example.com",
+        "cc": ["bob@example.com"],
+        "attachments": [{"url": "https://files.example.com/a.pdf"}],
+    }
+    _deliver(intent() | said | {"cc": ["bob"]})
+
+    refused = _only(api)["failure_message"]
+    accepted = api.post(f"{PATH}/message-1/accept", intent() | said)
+
+    assert "/cc/0" in refused
+    assert accepted.status == 200
+    kept = said | {"attachments": [{"url": "https://files.example.com/a.pdf", "filename": "a.pdf"}]}
+    assert world.one("SELECT email_options FROM records") == kept
+
+
 def test_what_lacked_a_user_is_accepted_as_it_came_once_there_is_one(world: World, api: Api) -> None:
     _deliver(intent() | {"producer": "billing", "idempotency_key": "k-1"})
     assert _only(api)["failure_code"] == "recipient_not_found"

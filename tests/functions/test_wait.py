@@ -14,6 +14,7 @@ from tests.recipients import set_clock
 from tests.world import World
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.foundation import database
+from tocsin.foundation.settings import settings
 from tocsin.http import prefer
 from tocsin.intake import wait
 
@@ -56,6 +57,26 @@ def test_the_answer_has_the_outcome_of_every_route(world: World, api: Api, clock
     shown = api.get(f"/v1/notifications/{answer.json['notification_id']}").json
     assert answer.json["routes"] == shown["routes"]
     assert (world.count("reply_inboxes"), world.count("abandoned_executions"), world.count("outbox")) == (0, 0, 0)
+
+
+def test_an_email_with_a_copy_is_waited_for_and_one_whose_file_cannot_be_had_is_told(
+    world: World, api: Api, clock: Clock, alice: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALLOW_PRIVATE_DESTINATIONS", "true")  # at the door; workers ask no address of their own network
+    settings.cache_clear()
+    served(world, clock)
+    copied = send(api, intent(channels=["email"]) | {"cc": ["bob@example.com"], "reply_to": "help@example.com"})
+    clock.naps = 0
+    unfetched = send(api, intent(channels=["email"]) | {"attachments": [{"url": "http://127.0.0.1:9/a.pdf"}]})
+
+    (mail,) = world.email.accepted
+    assert (copied.json["routes"][0]["status"], mail.cc, mail.asked_reply_to) == (
+        "published",
+        ("bob@example.com",),
+        "help@example.com",
+    )
+    (route,) = unfetched.json["routes"]
+    assert (unfetched.status, route["status"], route["reason"], route["attempt_count"]) == (200, "dead_letter", "attachment", 0)
 
 
 def test_when_the_time_is_over_it_is_202_with_the_id(world: World, api: Api, clock: Clock, alice: None) -> None:

@@ -30,6 +30,20 @@ def test_a_change_is_told_in_the_words_of_the_trigger(world: World, triggers: Tr
     assert (world.count("outbox"), world.dead_letters()) == (0, [])
 
 
+def test_its_email_has_the_copies_and_files_of_the_event(world: World, triggers: Triggers) -> None:
+    world.add_user()
+    file = {"url": "https://files.example.com/{{ event.key }}.pdf"}
+    said = {"reply_to": "help@example.com", "cc": ["{{ event.value.by }}"], "attachments": [file]}
+    triggers.register("kv", telling_alice(**said))
+
+    triggers.put("A-17", {"left": 3, "by": "bob@example.com"})
+    triggers.run(1)
+
+    (record,) = records(world)
+    kept = [{"url": "https://files.example.com/A-17.pdf", "filename": "A-17.pdf"}]
+    assert record["email_options"] == {"reply_to": "help@example.com", "cc": ["bob@example.com"], "attachments": kept}
+
+
 def test_it_is_sent_by_the_key_that_registered_it_in_its_mode_and_name(world: World, triggers: Triggers) -> None:
     world.add_user()
     key = triggers.key("send", "data", mode="test", producer="stockroom")
