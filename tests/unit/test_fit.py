@@ -53,6 +53,14 @@ def test_an_sms_is_cut_between_words_and_the_attempt_says_so() -> None:
     assert note_on("sms", content) == "the text was cut from 2003 characters to the 1600 that an SMS may have"
 
 
+def test_what_makes_room_for_the_link_and_a_link_without_room_are_told_too() -> None:
+    close, long = Content("", "word " * 318, "", URL), Content("", "M", "", f"{URL}/{'x' * 800}")
+
+    assert note_on("sms", close).endswith("cut from 1590 characters to the 1600 that an SMS may have with its link")
+    assert sms_text(long, MAX_SMS) == "M"
+    assert note_on("sms", long) == "the link was left out: it has more than 800 characters"
+
+
 def test_what_is_sent_whole_has_no_note() -> None:
     assert note_on("sms", LINKED) == ""
     assert note_on("sms", Content("", "x" * 1_600)) == ""

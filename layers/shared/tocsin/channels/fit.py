@@ -21,8 +21,14 @@ def note_on(channel: str, content: Content) -> str:
     """What was done to the words so that a provider takes them; empty where nothing was."""
     if channel != "sms":
         return content.note
-    text, sent = _sms_words(content), sms_text(content, MAX_SMS)
-    return "" if sent.startswith(text) else f"the text was cut from {len(text)} characters to the {MAX_SMS} that an SMS may have"
+    text, link, sent = _sms_words(content), content.link, sms_text(content, MAX_SMS)
+    notes = []
+    if not sent.startswith(text):
+        with_link = " with its link" if len(text) <= MAX_SMS else ""
+        notes.append(f"the text was cut from {len(text)} characters to the {MAX_SMS} that an SMS may have{with_link}")
+    if link and link not in sent.split():
+        notes.append(f"the link was left out: it has more than {MAX_SMS // 2} characters")
+    return "; ".join(notes)
 
 
 def _sms_words(content: Content) -> str:
