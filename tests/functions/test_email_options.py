@@ -13,7 +13,7 @@ from tests.crash.waiting import wait_until
 from tests.functions.doors import Api
 from tests.ses_events import event
 from tests.unit.web_servers import answering
-from tests.world import World
+from tests.world import OTHER_TENANT, World
 from tocsin.delivery import attach
 from tocsin.feedback.apply import apply_events
 from tocsin.feedback.ses_events import read_queue_message
@@ -255,6 +255,24 @@ def test_trouble_with_a_file_is_tried_again_and_counts_against_the_message_not_t
     assert world.dead_letters()[0]["failure_classification"] == "exhausted"
     assert world.email.calls == 0
     assert world.count("lanes") == 0
+
+
+@pytest.mark.usefixtures("private")
+def test_tenants_take_turns_when_files_are_fetched(world: World, alice: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attach, "AT_ONCE", 1)
+    world.add_tenant()
+    world.add_user(tenant=OTHER_TENANT)
+    other = Api(world.add_key("send", tenant=OTHER_TENANT))
+    with answering(Reply(200, b"%PDF", "application/pdf")) as server:
+        for key in ("a", "b", "c"):
+            alice.post(
+                "/v1/intents", INTENT | {"attachments": [{"url": f"{server.url}/{key}"}]}, headers={"Idempotency-Key": key}
+            )
+        other.post("/v1/intents", INTENT | {"attachments": [{"url": f"{server.url}/z"}]}, headers={"Idempotency-Key": "z"})
+        world.dispatch(allow_private=True)
+
+    assert [path for _, path, _, _ in server.asked].index("/z") < 2
+    assert len(world.email.accepted) == 4
 
 
 @pytest.mark.usefixtures("private")

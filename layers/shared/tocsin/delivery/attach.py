@@ -1,11 +1,13 @@
 """Attach: fetch the files of emails before their attempts are opened, with no transaction open and nothing in doubt."""
 
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from threading import Lock
 from typing import Any
+from uuid import UUID
 
 from tocsin.channels.outcomes import Failure, FailureClass
 from tocsin.content.attachments import MAX_BYTES, AttachedFile, is_refused_type, type_in
@@ -41,7 +43,7 @@ def attach(ready: list[Ready], *, send_until: float, allow_private: bool) -> tup
     """Those that can go on, with their files, and what is settled without an attempt. One whose files could not be had for now
     goes on as a failed attempt, which is tried again like any other."""
     wanted = {one.delivery.work.id: files_of(one) for one in ready}
-    fetched = _fetch_all({file["url"] for files in wanted.values() for file in files}, send_until, allow_private)
+    fetched = _fetch_all(_urls_in_turns(ready), send_until, allow_private)
     going: list[Ready] = []
     settled: list[Settlement] = []
     for one in ready:
@@ -69,6 +71,17 @@ def files_of(one: Ready) -> list[dict[str, str]]:
     return found
 
 
+def _urls_in_turns(ready: list[Ready]) -> list[str]:
+    """Each once, and a file of every tenant before the next of any: who has many or slow ones takes the room of no other."""
+    turns: Counter[UUID] = Counter()
+    asked: list[tuple[int, str]] = []
+    for one in ready:
+        for file in files_of(one):
+            turns[one.delivery.work.tenant_id] += 1
+            asked.append((turns[one.delivery.work.tenant_id], file["url"]))
+    return list(dict.fromkeys(url for _, url in sorted(asked, key=lambda each: each[0])))
+
+
 def _attached(
     files: list[dict[str, str]], fetched: dict[str, AttachedFile | Unfetched | None]
 ) -> tuple[AttachedFile, ...] | Failure | str:
@@ -92,8 +105,8 @@ def _attached(
     return tuple(found)
 
 
-def _fetch_all(urls: set[str], send_until: float, allow_private: bool) -> dict[str, AttachedFile | Unfetched | None]:
-    """Each once. None: there was no room or no time for it."""
+def _fetch_all(urls: list[str], send_until: float, allow_private: bool) -> dict[str, AttachedFile | Unfetched | None]:
+    """None: there was no room or no time for it."""
     until = min(time.monotonic() + PATIENCE, send_until)
     held, lock = 0, Lock()
 
@@ -108,11 +121,10 @@ def _fetch_all(urls: set[str], send_until: float, allow_private: bool) -> dict[s
                 held += len(got.data)
         return got
 
-    ordered = sorted(urls)
-    if len(ordered) == 1:
-        return {ordered[0]: fetch(ordered[0])}
-    with ThreadPoolExecutor(min(AT_ONCE, len(ordered))) as pool:
-        return dict(zip(ordered, pool.map(fetch, ordered), strict=True))
+    if len(urls) == 1:
+        return {urls[0]: fetch(urls[0])}
+    with ThreadPoolExecutor(min(AT_ONCE, len(urls))) as pool:
+        return dict(zip(urls, pool.map(fetch, urls), strict=True))
 
 
 def _fetch(url: str, seconds: float, allow_private: bool) -> AttachedFile | Unfetched | None:
