@@ -143,16 +143,22 @@ def test_a_rule_that_says_nothing_any_more_is_forgotten(world: World, api: Api, 
     assert [row["action"] for row in world.rows("SELECT action FROM audit_logs ORDER BY created_at, id")] == ["put", "delete"]
 
 
-def test_who_unsubscribed_by_a_link_sees_so_and_can_subscribe_again_here(world: World, api: Api, user_id: UUID) -> None:
-    out = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news", user_id), SECRET)
+@pytest.mark.parametrize("kind", ["news", "alarm"])
+def test_who_unsubscribed_by_a_link_sees_so_and_can_subscribe_again_here(
+    world: World, api: Api, user_id: UUID, kind: str
+) -> None:
+    out = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), kind, user_id), SECRET)
     api.call("POST", f"/u/{out}", "act=unsubscribe", headers=HEADERS, key="")
     form = _form(api, user_id)
-    form.tick(form.place_of("news"), "email")
+    assert form.boxes[form.place_of(kind), "email"] is False
+    form.tick(form.place_of(kind), "email")
 
     _post(api, _token(user_id), form.body())
 
     assert world.count("suppressions") == 0
-    assert _form(api, user_id).boxes[form.place_of("news"), "email"] is True
+    page = _get(api, _token(user_id)).text
+    assert form_of(page).boxes.get((form.place_of("news"), "email")) is True
+    assert "Always on: too important to miss." in page
     lifted = world.rows("SELECT actor FROM audit_logs WHERE action = 'lift'")
     assert [row["actor"] for row in lifted] == ["link:preferences"]
 

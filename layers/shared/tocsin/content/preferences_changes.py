@@ -40,8 +40,8 @@ def changes(filled: Filled, choices: Choices) -> Changes:
     channels_on = {one.channel: one.is_on for one in choices.channels} | filled.channels.changed
     for kind in choices.kinds:
         ticks = filled.kinds.get(kind.name)
-        for channel, is_on in ticks.changed.items() if ticks and not kind.is_locked else ():
-            if channel in kind.ways:
+        for channel, is_on in ticks.changed.items() if ticks else ():
+            if channel in kind.ways and (is_on or not kind.is_locked):
                 found.rules[channel, kind.name] = {"enabled": None if is_on and channels_on[channel] else is_on}
                 found.subscribed_again.extend([kind.name] if is_on and channel == "email" else [])
     for channel, cap in filled.caps.items():

@@ -52,6 +52,14 @@ class Choices:
     def reachable(self) -> frozenset[str]:
         return frozenset(one.channel for one in self.channels if one.obstacle is None)
 
+    def ways_to_choose(self, kind: KindFacts) -> frozenset[str]:
+        """The ways that a kind has a box for. A locked one only has a way back from where they unsubscribed: off where its channel
+        is on."""
+        if not kind.is_locked:
+            return self.reachable.intersection(kind.ways)
+        on = {one.channel for one in self.channels if one.is_on}
+        return self.reachable.intersection(way for way, is_on in kind.ways.items() if way in on and not is_on)
+
 
 class Ticks(NamedTuple):
     """One row of boxes: those that were there, and of these the ticked ones, before and now."""
@@ -86,13 +94,12 @@ class Filled:
 
 def untouched(choices: Choices) -> Filled:
     """As it is first shown."""
-    reachable = choices.reachable
     return Filled(
-        _unchanged(reachable, (one.channel for one in choices.channels if one.is_on)),
+        _unchanged(choices.reachable, (one.channel for one in choices.channels if one.is_on)),
         {
-            one.name: _unchanged(reachable.intersection(one.ways), (way for way, is_on in one.ways.items() if is_on))
+            one.name: _unchanged(ways, (way for way, is_on in one.ways.items() if is_on))
             for one in choices.kinds
-            if not one.is_locked
+            if (ways := choices.ways_to_choose(one)) or not one.is_locked
         },
         {one.channel: _same("" if one.cap is None else str(one.cap)) for one in choices.channels},
         {name: _same(choices.hours[name]) for name in HOURS},

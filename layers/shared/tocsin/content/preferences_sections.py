@@ -80,20 +80,18 @@ def _cap(words: PreferencesWords, channel: str, filled: Filled, said: dict[str, 
 
 
 def _kind(words: PreferencesWords, one: KindFacts, place: str, ticks: Ticks | None, reachable: frozenset[str]) -> str:
-    why = f'<span id="{place}-why">{escape(words.locked)}</span>' if one.is_locked else ""
+    why = f'<span id="{place}-why">{escape(words.locked)}</span>' if one.is_locked and not ticks else ""
     about = f"<span>{named(one.description)}</span>" if one.description else ""
     title = f'<strong id="{place}-title">{named(one.title or one.name)}</strong>'
-    boxes = "".join(_box(words, place, way, is_on, ticks, reachable, one.is_locked) for way, is_on in one.ways.items())
+    boxes = "".join(_box(words, place, way, is_on, ticks, reachable) for way, is_on in one.ways.items())
     kept = _hidden(f"{place}.name", one.name) + _kept(place, ticks) if ticks else ""
     group = f'<div class="ways" role="group" aria-labelledby="{place}-title"{f" aria-describedby={place}-why" if why else ""}>'
     return f'<li><div class="what">{title}{about}{why}</div>{group}{boxes}</div>{kept}</li>'
 
 
-def _box(
-    words: PreferencesWords, place: str, way: str, is_on: bool, ticks: Ticks | None, reachable: frozenset[str], is_locked: bool
-) -> str:
+def _box(words: PreferencesWords, place: str, way: str, is_on: bool, ticks: Ticks | None, reachable: frozenset[str]) -> str:
     label = escape(getattr(words, way))
-    if is_locked or way not in reachable or ticks is None:
+    if way not in reachable or ticks is None or way not in ticks.shown:
         ticked = " checked" if is_on and way in reachable else ""
         why = "" if way in reachable else f' aria-describedby="why-{way}"'
         return f'<label class="way"><input type="checkbox" disabled{ticked}{why}>{label}</label>'
