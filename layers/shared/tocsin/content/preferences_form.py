@@ -53,7 +53,7 @@ class Choices:
         return frozenset(one.channel for one in self.channels if one.obstacle is None)
 
     def ways_to_choose(self, kind: KindFacts) -> frozenset[str]:
-        """The ways that a kind has a box for. A locked one has only the way back for who unsubscribed: it is off, its channel on."""
+        """The ways that a kind has a box for. A locked one has only the way back of who unsubscribed: off, its channel on."""
         if not kind.is_locked:
             return self.reachable.intersection(kind.ways)
         on = {one.channel for one in self.channels if one.is_on}
