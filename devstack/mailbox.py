@@ -1,6 +1,7 @@
 """The page that shows what the post office accepted, and the same as JSON."""
 
 import json
+from email.header import decode_header, make_header
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -46,7 +47,8 @@ def letter_page(rows: list[Row], message_id: str) -> Answer | None:
         return None
     headers = {"content-type": "text/html; charset=utf-8", "cache-control": "no-store", "referrer-policy": "no-referrer"}
     headers |= {"content-security-policy": LETTER_POLICY, "x-content-type-options": "nosniff"}
-    return Answer(200, list(headers.items()), (OPEN_LINKS_OUTSIDE + found).encode())
+    place = found.find("<head>") + len("<head>") if "<head>" in found[:200] else 0  # before a doctype, it would not count as one
+    return Answer(200, list(headers.items()), (found[:place] + OPEN_LINKS_OUTSIDE + found[place:]).encode())
 
 
 def _only(recipients: list[str]) -> str:
@@ -83,10 +85,15 @@ def _body(row: Row) -> str:
 
 
 def _facts(row: Row) -> str:
-    envelope = {"From": row.get("from"), "To": ", ".join(row["to"]), "Provider": row["provider"]}
+    envelope = {"From": _decoded(row.get("from") or ""), "To": ", ".join(row["to"]), "Provider": row["provider"]}
     envelope |= {"Message id": row["message_id"], "Configuration set": row.get("configuration_set")}
     lists = [_list("", envelope), _list("Headers", row["headers"]), _list("Tags", row["tags"])]
     return f'<details class="part"><summary>Details</summary>{"".join(lists)}</details>'
+
+
+def _decoded(words: str) -> str:
+    """A name that is not ASCII travels encoded (RFC 2047)."""
+    return str(make_header(decode_header(words)))
 
 
 def _list(title: str, values: dict[str, Any]) -> str:

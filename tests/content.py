@@ -43,6 +43,8 @@ def add_type(world: World, name: str = "order.shipped", *, tenant: UUID = TENANT
         "expires_after_seconds": None,
         "over_sending_limit": None,
         "over_sending_window_seconds": None,
+        "title": None,
+        "description": None,
     }
     with tenant_transaction(world.app, tenant):
         notification_types.upsert(world.app, tenant_id=tenant, name=name, **(ordinary | meaning))  # type: ignore[arg-type]

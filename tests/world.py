@@ -198,9 +198,10 @@ class World:
         assert isinstance(end, accept_intents.Admitted), end
         return asked
 
-    def worker_policy(self, *, batch_size: int = 100, concurrency: int = 4) -> Worker:
+    def worker_policy(self, *, batch_size: int = 100, concurrency: int = 4, allow_private: bool = False) -> Worker:
         ways = Ways({"email": self.email, "sms": self.sms, "push": self.push}, Sandbox())
-        return Worker(ways, LEASE, Policy(WINDOW, concurrency), lambda: timedelta(seconds=30), batch_size)
+        policy = Policy(WINDOW, concurrency, allow_private=allow_private)
+        return Worker(ways, LEASE, policy, lambda: timedelta(seconds=30), batch_size)
 
     def due(self) -> list[UUID]:
         """Everything in the outbox, as if every nudge had been delivered."""

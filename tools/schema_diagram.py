@@ -21,10 +21,10 @@ COMMAND = ".venv/bin/python -m tools.schema_diagram"
 
 # Each table in one chapter, in the order in which they are drawn.
 CHAPTERS = {
-    "who": ("tenants", "users", "devices", "api_keys", "rate_limits", "audit_logs", "erasures", "audit_heads"),
+    "who": ("tenants", "users", "devices", "api_keys", "rate_limits", "audit_logs", "erasures", "audit_heads", "brands"),
     "asked": ("records", "notification_types", "domain_events", "event_routing", "domain_events_processed", "malformed_intents"),
     "work": ("outbox", "routes", "attempts", "dead_letters", "jobs", "digests", "notification_email_log"),
-    "seen": ("notifications", "notification_reads", "notification_threads", "watches", "preferences"),
+    "seen": ("notifications", "notification_reads", "inbox_visits", "notification_threads", "watches", "preferences"),
     "automation": (
         "webhooks",
         "webhook_deliveries",
@@ -39,6 +39,7 @@ CHAPTERS = {
     ),
     "sent": (
         "templates",
+        "layouts",
         "provider_configs",
         "lanes",
         "suppressions",

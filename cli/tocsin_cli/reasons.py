@@ -20,6 +20,7 @@ MEANINGS = {
     "retry": "the provider surely did not take it; it is tried again",
     "awaiting_evidence": "the provider's answer was lost; its own event decides, or after 15 minutes the policy",
     "quiet_hours": "the user's quiet hours; costs no attempt",
+    "attachments_wait": "its files found no room or no time in this round: a later one; costs no attempt",
     "templates_are_slow": "other messages of the tenant took long to render: a later round; costs no attempt",
     "round_is_full": "many messages were large: a later round; costs no attempt",
     "lane_": "the provider is throttling, out of quota, misconfigured or does not answer; costs no attempt",
@@ -27,6 +28,7 @@ MEANINGS = {
     "no_retry": "somebody waited for its one attempt, which failed",
     "exhausted": "every attempt failed",
     "permanent": "the provider refuses it for good",
+    "attachment": "a file of this email cannot be attached",
     "unrenderable": "its template cannot be rendered with this payload",
     "poison": "it ended the workers that tried it",
 }

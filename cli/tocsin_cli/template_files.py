@@ -28,7 +28,7 @@ from tocsin_cli.failures import usage
 CHANNELS = ("email", "sms", "push", "in_app")
 _NAME = re.compile(rf"({'|'.join(CHANNELS)})\.(default|[A-Za-z]{{2,3}}(?:[-_][A-Za-z0-9]{{2,8}})*)\.(html|txt|liquid)")
 _FRONT = re.compile(r"\+\+\+\n(.*?)^\+\+\+(?:\n|\Z)", re.S | re.M)
-_KNOWN = {"subject": str, "variables": list}
+_KNOWN = {"subject": str, "variables": list, "layout": str}
 
 Key = tuple[str, str, str]  # name, channel, locale
 
@@ -44,6 +44,7 @@ class Words:
     subject: str | None = None
     text: str | None = None
     variables: tuple[str, ...] = ()
+    layout: str | None = None
 
     @property
     def key(self) -> Key:
@@ -52,7 +53,7 @@ class Words:
     @property
     def request(self) -> dict[str, Any]:
         """As POST /v1/templates and its preview take it, without the name."""
-        optional = {"subject": self.subject, "text": self.text}
+        optional = {"subject": self.subject, "text": self.text, "layout": self.layout}
         always = {"channel": self.channel, "locale": self.locale, "body": self.body, "variables": list(self.variables)}
         return always | {name: value for name, value in optional.items() if value is not None}
 
@@ -61,7 +62,8 @@ def of_answer(row: dict[str, Any]) -> Words:
     """A template as the server shows it, with this side's line breaks."""
     name, channel, locale, body = (str(row[key]) for key in ("name", "channel", "locale", "body"))
     text = _lines(row["text"]) if row.get("text") is not None else None
-    return Words(name, channel, locale, _lines(body), row.get("subject"), text, tuple(row.get("variables") or ()))
+    variables = tuple(row.get("variables") or ())
+    return Words(name, channel, locale, _lines(body), row.get("subject"), text, variables, row.get("layout"))
 
 
 def read(folder: Path, only: tuple[str, ...] = ()) -> dict[Key, Words]:
@@ -105,7 +107,7 @@ def _words(name: str, channel: str, locale: str, files: dict[str, Path]) -> Word
             raise usage(f"{files['text']}: the subject and the variables stand in the HTML file.")
     if not body:
         raise usage(f"{files['body']}: has no words.")
-    return Words(name, channel, locale, body, front.get("subject"), text, tuple(front.get("variables", ())))
+    return Words(name, channel, locale, body, front.get("subject"), text, tuple(front.get("variables", ())), front.get("layout"))
 
 
 def _split(file: Path) -> tuple[dict[str, Any], str]:
@@ -121,7 +123,7 @@ def _split(file: Path) -> tuple[dict[str, Any], str]:
         raise usage(f"{file}: what stands between the +++ is not TOML: {error}") from None
     for name, value in front.items():
         if name not in _KNOWN or not isinstance(value, _KNOWN[name]):
-            raise usage(f"{file}: known between the +++ are `subject` (text) and `variables` (a list).")
+            raise usage(f"{file}: known between the +++ are `subject` and `layout` (text) and `variables` (a list).")
     return front, body.removesuffix("\n")
 
 
@@ -130,6 +132,7 @@ def files_of(words: Words) -> dict[str, str]:
     place = f"{_folder_name(words.name)}/{words.channel}.{words.locale}"
     front = [f"subject = {toml_text(words.subject)}"] if words.subject is not None else []
     front += [f"variables = [{', '.join(map(toml_text, words.variables))}]"] if words.variables else []
+    front += [f"layout = {toml_text(words.layout)}"] if words.layout is not None else []
     needs_front = front or words.body.startswith("+++")
     head = "".join(f"{line}\n" for line in ["+++", *front, "+++"]) if needs_front else ""
     made = {f"{place}.{'html' if words.channel == 'email' else 'txt'}": f"{head}{words.body}\n"}

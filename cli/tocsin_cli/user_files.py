@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 from tocsin_cli.failures import usage
 
-FIELDS = ("email", "phone", "username", "locale", "timezone")
+FIELDS = ("email", "phone", "username", "locale", "timezone", "avatar_url")
 BATCH = 500
 MAX_BYTES = 200_000  # of a batch: a body may have 256 KiB
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")

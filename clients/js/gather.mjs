@@ -3,14 +3,15 @@
  * Only the `?v=` of the bell's imports is left out: it is for caches of the service, and a bundler may take it for a part of the name.
  */
 
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 
 const ROOT = new URL("../../", import.meta.url);
 const WEB = "functions/inbox_api/web";
+const bell = (await readdir(new URL(WEB, ROOT))).filter((name) => /^tocsin-inbox.*\.js$/.test(name));
 const GATHERED = {
   "@tocsin/client": ["LICENSE"],
-  "@tocsin/inbox": ["LICENSE", `${WEB}/tocsin-inbox.js`, `${WEB}/tocsin-inbox-core.js`, `${WEB}/tocsin-inbox-look.js`],
+  "@tocsin/inbox": ["LICENSE", ...bell.map((name) => `${WEB}/${name}`)],
 };
 
 for (const path of GATHERED[process.env.npm_package_name]) {

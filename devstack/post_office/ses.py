@@ -69,7 +69,7 @@ def _simple(request: dict[str, Any], content: dict[str, Any]) -> Letter:
         subject=content["Subject"]["Data"],
         text=body.get("Text", {}).get("Data"),
         html=body.get("Html", {}).get("Data"),
-        headers={header["Name"]: header["Value"] for header in content.get("Headers", [])},
+        headers=_with_reply_to(request) | {header["Name"]: header["Value"] for header in content.get("Headers", [])},
     )
 
 
@@ -97,6 +97,10 @@ def _envelope(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _with_reply_to(request: dict[str, Any]) -> dict[str, str]:
+    return {"Reply-To": ", ".join(request["ReplyToAddresses"])} if request.get("ReplyToAddresses") else {}
+
+
 def _recipients(request: dict[str, Any]) -> list[str]:
     destination = request.get("Destination", {})
     return [one for kind in ("ToAddresses", "CcAddresses", "BccAddresses") for one in destination.get(kind, [])]
@@ -105,6 +109,8 @@ def _recipients(request: dict[str, Any]) -> list[str]:
 def _check(letter: Letter) -> None:
     if not letter.sender or "@" not in letter.sender:
         raise _bad_request("Missing or malformed From address.")
+    if not letter.sender.isascii():
+        raise _bad_request("A name that is not ASCII is written as an encoded word (RFC 2047).")
     if not 1 <= len(letter.to) <= MOST_RECIPIENTS or not all("@" in one for one in letter.to):
         raise _bad_request(f"Between 1 and {MOST_RECIPIENTS} recipients, each with a domain.")
     if not all(TAG.fullmatch(word) for tag in letter.tags.items() for word in tag):

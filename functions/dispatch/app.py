@@ -18,7 +18,9 @@ def _delivering() -> tuple[Ways, Policy]:
         config.emails_per_user_per_hour,
         Guard(config.over_sending_limit, timedelta(seconds=config.over_sending_window_seconds)),
     )
-    return _ways(), Policy(config.evidence_window, config.send_concurrency, config.sandbox_domain, limits)
+    return _ways(), Policy(
+        config.evidence_window, config.send_concurrency, config.sandbox_domain, limits, config.allow_private_destinations
+    )
 
 
 @cache

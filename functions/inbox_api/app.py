@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from tocsin.api import about, decisions, inbox, messages, notifications, preferences, search, threads, unsubscribe
+from tocsin.api import (
+    about,
+    decisions,
+    inbox,
+    messages,
+    notifications,
+    preferences,
+    preferences_link,
+    search,
+    threads,
+    unsubscribe,
+)
 from tocsin.http import assets
 from tocsin.http.door import door
 
@@ -19,6 +30,7 @@ handler = door(
         *preferences.ENDPOINTS,
         *assets.serve(WEB),
         *unsubscribe.ENDPOINTS,
+        *preferences_link.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )

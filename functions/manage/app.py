@@ -1,10 +1,12 @@
-"""The door for managing users, devices, templates, types, suppressions, and who hears of what."""
+"""The door for managing users, devices, templates, layouts, types, suppressions, the brand, and who hears of what."""
 
 from tocsin.api import (
     about,
+    brand,
     devices,
     erasures,
     event_routing,
+    layouts,
     notification_types,
     suppressions,
     templates,
@@ -22,9 +24,11 @@ handler = door(
         *watches.ENDPOINTS,
         *user_tokens.ENDPOINTS,
         *templates.ENDPOINTS,
+        *layouts.ENDPOINTS,
         *notification_types.ENDPOINTS,
         *suppressions.ENDPOINTS,
         *erasures.ENDPOINTS,
+        *brand.ENDPOINTS,
     ],
     otherwise=about.otherwise,
 )

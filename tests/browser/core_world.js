@@ -91,7 +91,7 @@ Object.assign(globalThis, world, {
     explain: (error) => error.message || "it failed",
     changed: () => {},
     counted: (isNew) => isNew && told.push(`counted ${inbox.unread}`),
-    grew: (unread) => told.push(`grew ${unread}`),
+    grew: (more) => told.push(`grew by ${more}`),
     arrived: (row) => told.push(`arrived ${row.id}`),
     forgot: () => told.push("forgot"),
     expired: () => told.push("expired"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ STATIC = {"/inbox/demo": ("demo.html", "text/html; charset=utf-8")} | {
     f"/inbox/{path.name}": (path.name, "text/javascript; charset=utf-8") for path in WEB.glob("*.js")
 }
 DEMO_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' https: data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 # Stricter than the demo's: the element must not need inline styles.
@@ -78,6 +79,13 @@ class FakeInbox:
         self.rows: list[Row] = []
         self.threads: dict[str, bool] = {}
         self.rules: dict[str, Row] = {}
+        self.types: list[Row] = []
+        self.unreachable: dict[str, str] = {}  # channels, and why
+        self.seen_at = ""
+        self.files = {  # beside the bell's: what is in them, and of which type they are
+            "/core_world.js": (CORE_WORLD.read_text(), "text/javascript; charset=utf-8"),
+            "/blank": ("<!doctype html><title>Blank</title>", "text/html; charset=utf-8"),
+        }
         self.asked: list[Asked] = []
         self.answered: list[Asked] = []
         self.trouble: list[Trouble] = []
@@ -110,12 +118,18 @@ class FakeInbox:
                 "unread": True,
                 "read_at": None,
                 "last_event_at": _shown(now),
-                "last_actor": None,
+                "last_actor": (values.get("actor") or {}).get("id"),
                 "created_at": _shown(now),
                 "done_at": None,
                 "saved_at": None,
                 "snoozed_until": None,
                 "for_everyone": False,
+                "url": None,
+                "actions": [],
+                "severity": "info",
+                "icon": None,
+                "actor": None,
+                "type_title": None,
                 "hidden": False,
             } | values
             self.rows.append(row)
@@ -150,16 +164,21 @@ class FakeInbox:
     def unread(self) -> int:
         return sum(1 for row in self.rows if row["unread"] and _is_here(row))
 
+    def unseen(self) -> int:
+        return sum(1 for row in self.rows if row["unread"] and _is_here(row) and not self._is_seen(row))
+
+    def _is_seen(self, row: Row) -> bool:
+        return str(row["last_event_at"]) <= self.seen_at
+
     # The API.
 
     def answer(self, asked: Asked) -> Answer:
+        if asked.path in self.files:
+            content, kind = self.files[asked.path]
+            return Answer(200, content, {"Content-Type": kind})
         if found := STATIC.get(asked.path):
             name, kind = found
             return Answer(200, (WEB / name).read_text(), {"Content-Type": kind, "Content-Security-Policy": DEMO_POLICY})
-        if asked.path == "/core_world.js":
-            return Answer(200, CORE_WORLD.read_text(), {"Content-Type": "text/javascript; charset=utf-8"})
-        if asked.path == "/blank":
-            return Answer(200, "<!doctype html><title>Blank</title>", {"Content-Type": "text/html; charset=utf-8"})
         if asked.path == "/page":
             page = PAGE.format(dir=asked.query["dir"], attributes=asked.query["attributes"])
             return Answer(
@@ -185,6 +204,8 @@ class FakeInbox:
             (r"GET /unread-count", self._count),
             (r"GET /live", self._live),
             (r"POST /read-all", self._read_all),
+            (r"POST /done-all", self._done_all),
+            (r"POST /seen", self._see),
             (r"(?:GET|PUT|DELETE) /threads/(.+)", self._thread),
             (r"GET /preferences", self._preferences),
             (r"(?:GET|PUT|DELETE) /preferences/(\w+)", self._rule),
@@ -199,16 +220,19 @@ class FakeInbox:
     def _list(self, asked: Asked) -> Answer:
         with self.changed:
             wanted = FILTERS[asked.query.get("status", "all")]
-            rows = sorted((row for row in self.rows if wanted(row)), key=lambda row: str(row["last_event_at"]), reverse=True)
+            kinds = asked.query.get("kind", "*").split(",")
+            found = [row for row in self.rows if wanted(row) and any(fnmatchcase(row["kind"], kind) for kind in kinds)]
+            rows = sorted(found, key=lambda row: str(row["last_event_at"]), reverse=True)
             start, limit = int(asked.query.get("cursor", "0")), int(asked.query.get("limit", "50"))
             following = str(start + limit) if len(rows) > start + limit else None
-            return Answer(200, {"data": [_public(row) for row in rows[start : start + limit]], "next_cursor": following})
+            return Answer(200, {"data": [self._public(row) for row in rows[start : start + limit]], "next_cursor": following})
 
     def _count(self, asked: Asked) -> Answer:
         if asked.headers.get("if-none-match") == self._etag():
             return Answer(304, headers={"ETag": self._etag()})
         unread = self.unread()
-        return Answer(200, {"unread": min(unread, 1000), "capped": unread >= 1000}, {"ETag": self._etag()})
+        counts = {"unread": min(unread, 1000), "unseen": min(self.unseen(), 1000), "capped": unread >= 1000}
+        return Answer(200, counts, {"ETag": self._etag()})
 
     def _live(self, asked: Asked) -> Answer:
         seen = asked.headers.get("if-none-match")
@@ -227,8 +251,9 @@ class FakeInbox:
                     row["snoozed_until"] = value
                 else:
                     row[f"{name}_at"] = now if value else None
+                    row["unread"] = row["unread"] and not (name == "done" and value)  # what is done is read
             self._bump()
-            return Answer(200, _public(row))
+            return Answer(200, self._public(row))
 
     def _hide(self, asked: Asked, row_id: str) -> Answer:
         with self.changed:
@@ -246,6 +271,22 @@ class FakeInbox:
             self._bump()
             return Answer(200, {"marked": len(due[:2]), "more": len(due) > 2})
 
+    def _done_all(self, asked: Asked) -> Answer:
+        with self.changed:
+            until, now = asked.body.get("before", "9999"), _shown(datetime.now(UTC))
+            wanted = FILTERS[asked.body.get("status", "all")]
+            due = [row for row in self.rows if wanted(row) and row["last_event_at"] <= until]
+            for row in due[:2]:
+                row |= {"done_at": now, "unread": False}
+            self._bump()
+            return Answer(200, {"marked": len(due[:2]), "more": len(due) > 2})
+
+    def _see(self, asked: Asked) -> Answer:
+        with self.changed:
+            self.seen_at = asked.body.get("before", _shown(datetime.now(UTC)))
+            self._bump()
+            return Answer(200, {"unseen": 0})
+
     def _thread(self, asked: Asked, thread: str) -> Answer:
         if asked.method == "PUT":
             self.threads[thread] = asked.body["subscribed"]
@@ -258,7 +299,19 @@ class FakeInbox:
 
     def _preferences(self, asked: Asked) -> Answer:
         finer = {"channel": "email", "notification_type": "order.shipped", "enabled": False, "updated_at": "2026-01-01T00:00:00Z"}
-        return Answer(200, {"data": [*[self._rule_of(channel) for channel in CHANNELS], finer]})
+        reasons = [(channel, self.unreachable.get(channel)) for channel in CHANNELS]
+        channels = [{"channel": channel, "reachable": reason is None, "reason": reason} for channel, reason in reasons]
+        rules = [*[self._rule_of(channel) for channel in CHANNELS], finer]
+        return Answer(200, {"data": rules, "channels": channels, "types": [self._type(one) for one in self.types]})
+
+    def _type(self, one: Row) -> Row:
+        """Each channel as its own rule says, else as the channel's."""
+
+        def enabled(channel: str) -> bool:
+            return bool(self.rules.get(f"{channel} {one['name']}", self._rule_of(channel))["enabled"])
+
+        shown = [{"channel": channel, "enabled": enabled(channel)} for channel in one["channels"]]
+        return {"title": None, "description": None, "locked": False} | one | {"channels": shown}
 
     def _rule(self, asked: Asked, channel: str) -> Answer:
         if asked.method == "PUT":
@@ -270,13 +323,17 @@ class FakeInbox:
                 errors.append({"pointer": "", "message": "quiet hours need both ends"})
             if errors:
                 return Answer(422, {"title": "The request is not valid", "detail": "Not the expected shape.", "errors": errors})
-            self.rules[channel] = asked.body | {"updated_at": _shown(datetime.now(UTC))}
+            name = " ".join(filter(None, [channel, asked.query.get("type")]))
+            self.rules[name] = asked.body | {"updated_at": _shown(datetime.now(UTC))}
         return Answer(200, self._rule_of(channel))
 
     def _rule_of(self, channel: str) -> Row:
         default: Row = {"enabled": True, "frequency_cap": None, "quiet_hours_start": None, "quiet_hours_end": None}
         default |= {"timezone": "UTC", "updated_at": None}
         return {"channel": channel, "notification_type": None} | default | self.rules.get(channel, {})
+
+    def _public(self, row: Row) -> Row:
+        return {name: value for name, value in row.items() if name != "hidden"} | {"seen": self._is_seen(row)}
 
     def _etag(self) -> str:
         return f'"{self.version}"'
@@ -308,10 +365,6 @@ FILTERS: dict[str, Callable[[Row], Any]] = {
     "snoozed": lambda row: not row["hidden"] and not row["done_at"] and _is_snoozed(row),
     "done": lambda row: not row["hidden"] and row["done_at"],
 }
-
-
-def _public(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name != "hidden"}
 
 
 def _shown(when: datetime) -> str:

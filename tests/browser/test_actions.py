@@ -41,7 +41,7 @@ def test_a_row_that_is_done_leaves_and_undo_brings_it_back_to_its_place(page: Pa
 
     page.equals(TITLES, ["First", "Second", "Third"])
     page.equals("words($('.badge'))", "3")
-    assert server.sent("PATCH", 2) == [{"done": True}, {"done": False}]
+    assert server.sent("PATCH", 2) == [{"done": True}, {"done": False, "read": False}]
 
 
 def test_a_done_row_can_be_moved_back_to_the_inbox(page: Page, server: FakeInbox) -> None:
@@ -170,8 +170,78 @@ def test_mark_all_as_read_spares_what_came_later_and_asks_until_nothing_is_left(
     page.click("[aria-label='Mark all as read']")
     page.equals("[$$('.dot').length, $('.badge').hidden]", [0, True])
 
-    assert server.sent("POST", 3) == [{"before": newest["last_event_at"]}] * 3
+    assert server.sent("POST .*/read-all", 3) == [{"before": newest["last_event_at"]}] * 3
     assert server.unread() == 0
+
+
+def from_list_menu(page: Page, label: str) -> None:
+    page.click(".head .dots")
+    page.click(ITEM.format(label=label))
+
+
+def test_all_are_done_at_once_and_undo_brings_them_back(page: Page, server: FakeInbox) -> None:
+    for number in range(3):
+        newest = server.add(f"Row {number}", age=10 - number, unread=number != 1)
+    page.open_inbox(server.page())
+
+    from_list_menu(page, "Mark all as done")
+    page.equals("[$$('.row').length, $('.badge').hidden]", [0, True])
+    before = {"status": "all", "before": newest["last_event_at"]}
+    assert server.sent("POST .*/done-all", 2) == [before, before]
+    page.click(".toast button")
+
+    page.equals(TITLES, ["Row 2", "Row 1", "Row 0"])
+    page.equals("words($('.badge'))", "2")
+    server.sent("PATCH", 3)
+    assert [row["done_at"] for row in server.rows] == [None] * 3
+
+
+def test_only_what_is_read_can_be_done_at_once(page: Page, server: FakeInbox) -> None:
+    server.add("Unread")
+    server.add("Read", unread=False)
+    page.open_inbox(server.page())
+
+    from_list_menu(page, "Mark what is read as done")
+
+    page.equals(TITLES, ["Unread"])
+    assert server.sent("POST .*/done-all", 1)[0]["status"] == "read"
+    assert [bool(row["done_at"]) for row in server.rows] == [False, True]
+
+
+def test_what_could_not_all_be_done_comes_back_and_what_is_not_all_known_cannot_be_undone(page: Page, server: FakeInbox) -> None:
+    for number in range(30):
+        server.add(f"Row {number}", age=number)
+    server.refuse("POST .*/done-all", 503, detail="Not now.")
+    page.open_inbox(server.page())
+
+    from_list_menu(page, "Mark all as done")
+    page.equals("[words($('.toast span')), $$('.row').length >= 25, words($('.badge'))]", ["Not changed. Not now.", True, "30"])
+    server.well()
+    from_list_menu(page, "Mark all as done")
+
+    page.equals("words($('.toast span'))", "All of them are under Done now.")
+    assert page.run("$('.toast button')") is None
+
+
+def test_a_row_sleeps_until_a_time_of_ones_choice(page: Page, server: FakeInbox) -> None:
+    server.add("News")
+    page.before_scripts(WEDNESDAY)
+    page.open_inbox(server.page())
+    from_menu(page, "News", "Snooze until…")
+    page.equals("[focused().id, focused().value]", ["until", "2030-05-16T09:00"])
+
+    page.run("focused().value = '2030-05-15T15:29'")
+    page.press("Enter")
+    page.equals("words($('dialog .error'))", "Choose a time from now on, within a year.")
+    assert page.run("[focused().id, focused().ariaInvalid]") == ["until", "true"]
+    page.press("Escape")
+    page.see("!$('dialog') && inbox.isOpen && focused().matches('.more')")
+
+    from_menu(page, "News", "Snooze until…")
+    page.run("focused().value = '2030-05-17T18:30'")
+    page.click("dialog .primary")
+    page.equals("[$$('.row').length, words($('.toast span'))]", [0, "Snoozed."])
+    assert server.sent("PATCH", 1) == [{"snoozed_until": "2030-05-17T18:30:00.000Z"}]
 
 
 def test_opening_a_row_tells_the_page_and_marks_it_read(page: Page, server: FakeInbox) -> None:
@@ -232,7 +302,7 @@ def test_a_change_is_seen_before_the_server_answers_and_taken_back_when_it_refus
 def test_mark_all_as_read_is_taken_back_too(page: Page, server: FakeInbox) -> None:
     server.add("News")
     page.open_inbox(server.page())
-    server.refuse("POST", 503, detail="The database cannot be reached just now.")
+    server.refuse("POST .*/read-all", 503, detail="The database cannot be reached just now.")
 
     page.click("[aria-label='Mark all as read']")
 

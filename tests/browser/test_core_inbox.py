@@ -34,7 +34,7 @@ def test_closed_it_only_counts_and_tells_when_there_are_more(core: Core) -> None
     core.pass_time(0.4)
     core.news(4, '"3"')
 
-    assert core.told == ["forgot", "counted 3", "counted 5", "grew 5", "counted 4"]
+    assert core.told == ["forgot", "counted 3", "counted 5", "grew by 2", "counted 4"]
     assert core.waiting == []
 
 
@@ -151,6 +151,55 @@ def test_as_many_rows_as_are_shown_are_loaded_again(core: Core, there: int, aske
     core.run("inbox.refresh()")
 
     assert f"GET ?status=all&limit={asked}" in core.waiting
+
+
+def test_who_scrolled_farther_than_one_answer_reaches_keeps_the_rows_below(core: Core) -> None:
+    core.run("view.isOpen = true; inbox.use(session())")
+    core.rows(*range(1, 221), cursor="far")
+    core.run("inbox.refresh()")
+
+    core.rows(*range(200), cursor="near")
+
+    assert core.run("[inbox.list.rows.length, inbox.list.rows[0].id, inbox.list.rows.at(-1).id, inbox.list.cursor]") == [
+        221,
+        0,
+        220,
+        "far",
+    ]
+
+
+def test_a_page_that_came_while_all_was_loaded_again_stays(core: Core) -> None:
+    core.run("view.isOpen = true; inbox.use(session())")
+    core.rows(1, 2, cursor="first")
+    core.run("inbox.refresh(); inbox.loadMore()")
+    core.rows(3, 4, line="GET ?status=all&limit=25&cursor")
+
+    core.rows(1, 2, cursor="first", line=LIST)
+
+    assert (core.shown[0], core.run("inbox.list.cursor")) == ("1 2 3 4", None)
+
+
+def test_a_list_by_kind_asks_for_those_kinds_page_by_page(core: Core) -> None:
+    core.run("inbox.switchTo({id: 'own-1', status: 'all', kinds: ['order.*', 'mention']})")
+    core.run("view.isOpen = true; inbox.use(session())")
+    core.rows(1, cursor="next")
+    core.run("inbox.loadMore()")
+
+    assert core.waiting[-1] == "GET ?status=all&limit=25&cursor=next&kind=order.*%2Cmention"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "until"),
+    [
+        ("2030-05-15T15:31", "2030-05-15T15:31:00.000Z"),
+        ("2030-05-15T15:30", None),
+        ("2031-05-15T15:30", "2031-05-15T15:30:00.000Z"),
+        ("2031-05-15T15:31", None),
+        ("", None),
+    ],
+)
+def test_a_time_of_ones_choice_is_to_come_and_within_a_year(core: Core, chosen: str, until: str | None) -> None:
+    assert core.run(f"core.chosenTime({chosen!r})") == until
 
 
 # Changes.
@@ -336,7 +385,7 @@ def test_of_one_person_nothing_is_left_for_the_next_from_the_first_moment(opened
 
 def test_what_was_asked_for_one_person_is_not_shown_to_the_next(opened: Core) -> None:
     opened.pass_time(0.4)
-    opened.run("inbox.refresh(); inbox.loadMore()")
+    opened.run("inbox.list.cursor = 'next'; inbox.refresh(); inbox.loadMore()")
     opened.run("inbox.use(session('other'))")
     assert opened.run("asked('GET /live').headers.Authorization") == "Bearer other"
 

@@ -17,11 +17,12 @@ OF_A_PAGE = re.compile(
 )
 
 
-def test_the_core_speaks_of_no_page_and_imports_nothing() -> None:
-    source = (WEB / "tocsin-inbox-core.js").read_text("utf-8")
+def test_the_core_speaks_of_no_page_and_needs_nothing_but_its_session() -> None:
+    core, session = ((WEB / f"tocsin-inbox-{name}.js").read_text("utf-8") for name in ("core", "session"))
 
-    assert OF_A_PAGE.findall(source) == []
-    assert re.findall(r"^import\b|\bimport\(", source, re.MULTILINE) == []
+    assert OF_A_PAGE.findall(core + session) == []
+    assert re.findall(r"\bimport\b", core + session) == []
+    assert re.findall(r'from "([^?]+)', core + session) == ["./tocsin-inbox-session.js"]
 
 
 def test_where_it_is_tested_there_is_no_page(core: Core) -> None:
@@ -112,6 +113,73 @@ def test_a_provider_that_fails_is_asked_again_later_and_signs_nobody_out(core: C
     core.pass_time(1)
 
     assert (core.run("tries"), core.told, core.waiting) == (3, [], [COUNT])
+
+
+KEY = "tcn_live_0123456789012345678901_secret"
+
+
+@pytest.mark.parametrize("given", [f"{KEY!r}", f"null, async () => {KEY!r}"], ids=["as the token", "by the provider"])
+def test_an_api_key_is_refused_loudly_and_never_sent(core: Core, given: str) -> None:
+    core.run("globalThis.cried = []; console.error = (words) => cried.push(words); 0")
+    core.run(f"globalThis.one = session({given}); one.signedOut || one.join(listener())")
+    core.pass_time(60)
+
+    assert (core.waiting, core.run("one.signedOut")) == ([], True)
+    assert "REVOKE THAT KEY" in core.run("cried[0]")
+    assert KEY not in core.run("cried.join()")
+
+
+# A token that says when it was made and when it ends; by the server's clock, which need not be ours.
+TOKENS = """globalThis.made = (from, to) => `eyJ.${btoa(JSON.stringify({iat: from, exp: to})).replace(/=+$/, '')}.sig`;
+    globalThis.asked_for = 0;
+    globalThis.one = session(made(1000, 1900), async () => { asked_for += 1; return made(2000 + asked_for, 2900) });
+    globalThis.show = () => void one.ask("GET", "/a").catch(() => {}); 0"""
+
+
+def test_a_token_is_renewed_before_it_ends_and_by_its_length_whatever_the_clock_says(core: Core) -> None:
+    core.run(TOKENS)
+    core.pass_time(779)
+    core.run("show()")
+    assert core.run("[asked_for, asked('GET /a').headers.Authorization === `Bearer ${made(1000, 1900)}`]") == [0, True]
+    core.answer("GET /a", {})
+
+    core.pass_time(1)
+    core.run("show()")
+
+    assert core.run("[asked_for, asked('GET /a').headers.Authorization === `Bearer ${made(2001, 2900)}`]") == [1, True]
+    assert core.waiting == ["GET /a"]
+
+
+def test_a_token_that_is_still_good_outlives_a_provider_in_trouble_which_is_not_asked_all_the_time(core: Core) -> None:
+    core.run(f"""{TOKENS}; one.provider = async () => {{ asked_for += 1; throw new Error("no server") }}; 0""")
+    core.pass_time(800)
+    core.run("show()")
+    core.answer("GET /a", {})
+    core.run("show()")
+    core.answer("GET /a", {})
+    assert core.run("[asked_for, one.signedOut]") == [1, False]
+
+    core.pass_time(30)
+    core.run("show()")
+
+    assert core.run("asked_for") == 2
+
+
+def test_a_provider_that_has_none_before_the_end_signs_out(core: Core) -> None:
+    core.run(f"{TOKENS}; one.provider = async () => null; one.join(listener())")
+    core.pass_time(800)
+    core.news(1)
+    core.pass_time(30)
+
+    assert (core.told, core.waiting) == (["news 1", "expired"], [])
+
+
+def test_without_a_provider_a_token_is_used_to_its_end(core: Core) -> None:
+    core.run(f"{TOKENS}; one.provider = null")
+    core.pass_time(890)
+    core.run("show()")
+
+    assert core.waiting == ["GET /a"]
 
 
 def test_with_nothing_to_show_who_one_is_nothing_is_asked(core: Core) -> None:

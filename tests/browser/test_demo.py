@@ -38,9 +38,22 @@ def test_the_switch_changes_the_page_and_the_panel_together(page: Page, server: 
 
 
 def test_a_row_that_is_opened_is_listed_as_text(page: Page, server: FakeInbox) -> None:
-    server.add("<b>News</b>")
+    server.add("<b>News</b>\u202e")
     page.open_inbox(f"{server.url}/inbox/demo#token=good")
 
     page.click(".open")
 
-    page.see("""['tocsin-select', '<b>News</b>'].every((each) => document.querySelector('#events').innerText.includes(each))""")
+    listed = "document.querySelector('#events').innerText"
+    page.see(f"""['tocsin-select', '<b>News</b>\\\\u202e"'].every((each) => {listed}.includes(each))""")
+
+
+def test_attributes_can_be_tried(page: Page, server: FakeInbox) -> None:
+    server.add("News")
+    page.goto(f"{server.url}/inbox/demo#token=good")
+
+    page.run("""const [locale, , , , title] = document.querySelector('#wishes').elements;
+        locale.value = 'de'; title.checked = true;
+        for (const each of [locale, title]) each.dispatchEvent(new Event('change', {bubbles: true}))""")
+
+    page.equals("$('.bell').ariaLabel", "Mitteilungen, 1 ungelesen")
+    assert page.run("document.title").startswith("(1) ")

@@ -16,7 +16,7 @@ def opened(page: Page, server: FakeInbox) -> Page:
     server.add("First", scope="repo:a", thread={"kind": "issue", "id": "1"}, age=1)
     server.add("Second", scope="repo:a", thread={"kind": "issue", "id": "2"}, age=2)
     server.add("Third", scope="repo:b", age=3)
-    page.goto(server.page())
+    page.goto(server.page('token="good" group="scope"'))
     page.run("document.querySelector('#before').focus()")
     page.press("Tab", "Enter")
     page.see("$$('.row').length === 3")

@@ -1,15 +1,18 @@
 """The list: what is in a row, under which heading, and what is shown when there is nothing to show."""
 
+from typing import Any
+
 from tests.browser.fake_inbox import FakeInbox
 from tests.browser.page import Page
 
 TITLES = "$$('.title').map(words)"
+MARIA = {"id": "u-17", "name": "Maria Silva", "avatar_url": None}
 
 
 def test_a_row_says_what_happened_why_you_hear_of_it_and_when(page: Page, server: FakeInbox) -> None:
     thread = {"kind": "issue", "id": "17"}
     row = server.add(
-        "Build fails", message="On arm64.", reason="mention", thread=thread, event_count=5, last_actor="maria", age=3 * 3600 + 60
+        "Build fails", message="On arm64.", reason="mention", thread=thread, event_count=5, actor=MARIA, age=3 * 3600 + 60
     )
     server.add("For all", for_everyone=True, age=10, unread=False)
 
@@ -18,9 +21,9 @@ def test_a_row_says_what_happened_why_you_hear_of_it_and_when(page: Page, server
     assert page.run("words(row('Build fails').querySelector('.message'))") == "On arm64."
     assert page.run("[...row('Build fails').querySelectorAll('.meta > *')].map(words)") == [
         "mentioned you",
+        "Maria Silva",
         "issue 17",
         "5 updates",
-        "maria",
     ]
     time = "row('Build fails').querySelector('time')"
     assert page.run(f"[{time}.dateTime, words({time})]") == [row["last_event_at"], "3h ago"]
@@ -32,13 +35,16 @@ def test_a_row_says_what_happened_why_you_hear_of_it_and_when(page: Page, server
     ]
 
 
-def test_rows_stand_under_their_scope_newest_first(page: Page, server: FakeInbox) -> None:
+def test_rows_are_newest_first_and_stand_under_their_scope_only_when_that_is_asked_for(page: Page, server: FakeInbox) -> None:
     server.add("Oldest of a", scope="repo:a", age=50)
     server.add("Of none", age=40)
     server.add("Of b", scope="repo:b", age=30)
     server.add("Newest of a", scope="repo:a", age=20)
 
     page.open_inbox(server.page())
+    assert page.run(TITLES) == ["Newest of a", "Of b", "Of none", "Oldest of a"]
+    assert page.run("[$$('h3').length, words(row('Of b').querySelector('.meta'))]") == [0, "repo:b"]
+    page.run("inbox.setAttribute('group', 'scope')")
 
     assert page.run("$$('[role=group]').map((group) => [...group.querySelectorAll('h3, .title')].map(words))") == [
         ["repo:a", "Newest of a", "Oldest of a"],
@@ -59,14 +65,17 @@ HOSTILE = "<img src=x onerror=window.hacked=1><script>window.hacked=1</script>{{
 
 
 def test_what_strangers_wrote_is_shown_to_the_letter_and_never_run(page: Page, server: FakeInbox) -> None:
-    hostile = dict.fromkeys(("message", "scope", "last_actor", "kind"), HOSTILE)
+    hostile: dict[str, Any] = dict.fromkeys(("message", "scope", "kind", "icon", "type_title"), HOSTILE)
+    hostile |= {"actor": {"id": HOSTILE, "name": HOSTILE, "avatar_url": HOSTILE}, "severity": HOSTILE}
+    hostile |= {"actions": [{"label": HOSTILE, "url": "https://example.com/"}, {"label": "No", "url": "javascript:hacked=1"}]}
     server.add(HOSTILE, reason="mention", thread={"kind": HOSTILE, "id": HOSTILE}, **hostile)
 
-    page.open_inbox(server.page())
+    page.open_inbox(server.page('token="good" group="scope"'))
 
-    assert page.run("$('.title').textContent") == HOSTILE
-    assert page.run("$('.message').textContent") == HOSTILE
-    assert page.run("$('h3').textContent") == HOSTILE
+    shown = HOSTILE.replace("\u202e", "")
+    for where in (".title", ".message", "h3", ".actions a"):
+        assert page.run(f"$({where!r}).textContent") == shown
+    assert page.run("$$('.actions a').length") == 1
     assert page.run("$$('.panel img, .panel script').length") == 0
     page.click(".more")
     page.press("Escape")
@@ -128,14 +137,47 @@ def test_more_is_loaded_on_demand_and_the_focus_goes_to_the_first_of_it(page: Pa
     page.open_inbox(server.page())
     page.equals("$$('.row').length", 25)
 
-    page.click(".load")
+    page.run("$('.load').click()")
     page.equals("$$('.row').length", 50)
     assert page.run("words(focused().querySelector('.title'))") == "Row 25"
-    page.click(".load")
+    page.run("$('.load').click()")
     page.equals("$$('.row').length", 60)
 
     assert page.run(f"new Set({TITLES}).size") == 60
     assert page.run("$('.load')") is None
+
+
+def test_who_scrolls_to_the_end_gets_more_by_itself_and_keeps_the_focus(page: Page, server: FakeInbox) -> None:
+    for number in range(60):
+        server.add(f"Row {number}", age=number)
+    page.open_inbox(server.page())
+    page.equals("$$('.row').length", 25)
+    focused = page.run("focused().id")
+
+    page.run("$('.body').scrollTop = 1e6")
+    page.equals("$$('.row').length", 50)
+    assert page.run("focused().id") == focused
+    page.run("$('.body').scrollTop = 1e6")
+
+    page.equals("[$$('.row').length, $('.load')]", [60, None])
+
+
+def test_more_that_does_not_come_is_left_to_the_button(page: Page, server: FakeInbox) -> None:
+    for number in range(30):
+        server.add(f"Row {number}", age=number)
+    page.open_inbox(server.page())
+    page.equals("$$('.row').length", 25)
+    server.refuse("GET /v1/inbox$", 503, detail="Not now.")
+
+    page.run("$('.body').scrollTop = 1e6")
+    page.see("performance.getEntriesByType('resource').some((each) => each.name.includes('cursor='))")
+    page.run("$('.body').scrollTop = 0; new Promise(requestAnimationFrame)")
+    page.run("$('.body').scrollTop = 1e6; new Promise(requestAnimationFrame)")
+    assert len([each for each in server.asked if "cursor" in each.query]) == 1
+    page.see("$('.load').click(), words($('.toast span')) === 'Not now.'")
+
+    server.well()
+    page.see("$('.load')?.click(), $$('.row').length === 30")
 
 
 def test_while_it_loads_there_is_a_skeleton(page: Page, server: FakeInbox) -> None:

@@ -6,7 +6,8 @@ from tests.browser.fake_inbox import NONCE_POLICY, WEB, FakeInbox, serving
 from tests.browser.page import Page
 from tools.asset_versions import version_of
 
-IMPORTED = ["tocsin-inbox-core.js", "tocsin-inbox-look.js"]
+IMPORTED = [f"tocsin-inbox-{name}.js" for name in ("core", "dom", "look", "menus", "rows", "session", "title", "words")]
+ON_DEMAND = [f"tocsin-inbox-{name}.js" for name in ("arrival", "de", "es", "fr", "preferences")]
 
 
 def scripts(server: FakeInbox) -> list[tuple[str, dict[str, str]]]:
@@ -20,6 +21,7 @@ def test_each_file_is_loaded_once_and_by_its_version(page: Page, server: FakeInb
 
     parts = [(f"/inbox/{name}", {"v": version_of(WEB / name)}) for name in IMPORTED]
     assert scripts(server) == [*parts, ("/inbox/tocsin-inbox.js", {})]
+    assert {path.name for path in WEB.glob("tocsin-inbox*.js")} == {"tocsin-inbox.js", *IMPORTED, *ON_DEMAND}
 
 
 def test_a_page_that_trusts_scripts_by_a_nonce_needs_no_more_than_before(page: Page, server: FakeInbox) -> None:
@@ -40,7 +42,7 @@ def test_in_a_page_of_another_origin_everything_comes_from_where_the_script_came
         page.run("window.inbox = document.createElement('tocsin-inbox'); inbox.token = 'good'; document.body.append(inbox)")
         page.equals("words($('.badge'))", "1")
 
-    assert len(scripts(server)) == 3
+    assert len(scripts(server)) == len(IMPORTED) + 1
     assert (scripts(elsewhere), elsewhere.asked) == ([], [])
 
 

@@ -146,6 +146,78 @@ def test_preferences_that_cannot_be_loaded_can_be_tried_again(page: Page, server
     page.see("$$('form').length === 4")
 
 
+TYPES = [
+    {"name": "login", "title": "Sign-ins", "description": "Somebody signed in.", "locked": True, "channels": ["email", "in_app"]},
+    {"name": "order/shipped", "channels": ["email", "sms"]},
+]
+BOX = "$$('.type')[{type}].querySelectorAll('input')[{channel}]"
+
+
+@pytest.fixture
+def typed(page: Page, server: FakeInbox) -> Page:
+    server.types, server.unreachable = TYPES, {"sms": "no_address", "push": "suppressed"}
+    page.open_inbox(server.page())
+    page.click("[aria-label=Preferences]")
+    page.see("$$('.type').length === 2")
+    return page
+
+
+def test_each_type_has_its_channels_and_a_critical_one_is_locked_with_the_reason(typed: Page) -> None:
+    assert typed.run("$$('.type').map((each) => [each.ariaLabel, words(each.querySelector('.about'))])") == [
+        ["Sign-ins", "Somebody signed in."],
+        ["order/shipped", None],
+    ]
+    assert typed.run("$$('.type .choice').map((each) => each.childNodes[1].textContent)") == [
+        "Email",
+        "In this inbox",
+        "Email",
+        "Text message",
+    ]
+    assert typed.run("$$('.type input').map((each) => [each.checked, each.disabled])") == [
+        [True, True],
+        [True, True],
+        [True, False],
+        [False, True],
+    ]
+    reason = "inbox.shadowRoot.getElementById($('.type input').getAttribute('aria-describedby'))"
+    assert "cannot be switched off" in typed.run(f"words({reason})")
+
+
+def test_a_channel_that_does_not_reach_one_is_greyed_and_says_why(typed: Page) -> None:
+    off = "$$('form').filter((each) => each.matches('.off')).map((each) => [each.ariaLabel, words(each.querySelector('.why'))])"
+    assert typed.run(off) == [
+        ["Text message", "We have no address of yours for this."],
+        ["Push", "Messages to this address came back or were refused, so none are sent."],
+    ]
+    switches = [node for node in typed.accessible() if node["role"] == "switch"]
+    assert [node.get("disabled", False) for node in switches] == [False, True, True, False]
+    assert typed.run("words($$('.type .choice')[3])") == "Text message We have no address of yours for this."
+
+
+def test_a_type_is_switched_on_one_channel_and_what_is_refused_goes_back(typed: Page, server: FakeInbox) -> None:
+    email = BOX.format(type=1, channel=0)
+    typed.click(email)
+    typed.equals("words($('.toast'))", "Saved.")
+    (asked,) = server.requests("PUT", 1)
+    assert (asked.path, asked.query, asked.body) == (
+        "/v1/inbox/preferences/email",
+        {"type": "order/shipped"},
+        {"enabled": False},
+    )
+
+    server.refuse("PUT", 422, detail="This type cannot be switched off.")
+    typed.click(email)
+
+    typed.equals("words($('.toast'))", "Not changed. This type cannot be switched off.")
+    assert typed.run(f"{email}.checked") is False
+
+
+def test_a_channel_that_is_switched_off_takes_the_types_without_a_rule_with_it(typed: Page, server: FakeInbox) -> None:
+    typed.click("$$('form')[0].querySelector('[role=switch]')")
+
+    typed.equals("$$('.type input').map((each) => each.checked)", [False, True, False, False])
+
+
 def test_escape_goes_back_to_the_inbox_and_then_closes(opened: Page) -> None:
     opened.press("Escape")
     opened.see("!$('.tabs').hidden && inbox.isOpen")

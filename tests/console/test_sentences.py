@@ -49,6 +49,7 @@ def test_a_step_of_a_timeline_is_a_sentence_with_its_reason(console: Console) ->
     steps = [
         {"what": "deferred", "reason": "quiet_hours (3 times, the last one shown)", "route_id": "r"},
         {"what": "attempt_transient", "reason": "attempt 2 by ses (generation 2): ServiceUnavailable: busy", "route_id": "r"},
+        {"what": "attempt_accepted", "reason": "attempt 3 by sns; the text was cut from 1700 characters", "route_id": "r"},
         {"what": "skipped", "reason": "suppressed: complaint; an earlier attempt may have arrived", "route_id": "r"},
         {
             "what": "dead_letter",
@@ -72,6 +73,7 @@ def test_a_step_of_a_timeline_is_a_sentence_with_its_reason(console: Console) ->
             "The last time: they have quiet hours. It goes out when these end. It costs no attempt.",
         ),
         ("SES did not take attempt 2 of generation 2.", "SES said: “ServiceUnavailable: busy”."),
+        ("SNS took the email to mia.", "The text was cut from 1700 characters."),
         ("The email to mia was not sent.", f"S{spam[1:]}. An earlier attempt may have arrived."),
         ("The email to mia was given up.", f"{lost} “the answer was lost; it was not sent again, because {spam}”."),
         ("The email to mia came back for now.", "SES said: “Transient MailboxFull”."),

@@ -29,9 +29,10 @@ def kind_of(client: Client, name: str) -> dict[str, object]:
 
 def test_a_type_says_in_words_what_it_comes_to_and_undo_puts_the_old_value_back(console: Console, client: Client) -> None:
     name = f"note.{uuid4().hex[:8]}"
-    client.call("PUT", f"/v1/notification-types/{name}", {"channels": ["email"]})
+    client.call("PUT", f"/v1/notification-types/{name}", {"channels": ["email"], "title": "Notes"})
     console.open(f"#/types/{name}")
 
+    console.fill_in("Description", "What somebody noted.")
     console.fill_in("Expires after", "7200")
     console.fill_in("Messages", "2")
     console.fill_in("in any", "600")
@@ -40,6 +41,8 @@ def test_a_type_says_in_words_what_it_comes_to_and_undo_puts_the_old_value_back(
     console.press("Save")
 
     wait_for(lambda: kind_of(client, name)["over_sending"], lambda guard: guard == {"limit": 2, "window_seconds": 600})
+    saved = kind_of(client, name)
+    assert (saved["title"], saved["description"]) == ("Notes", "What somebody noted.")
     console.press("Undo")
     wait_for(lambda: kind_of(client, name)["over_sending"], lambda guard: guard is None)
     console.page.equals("field('Expires after').value", "")

@@ -63,6 +63,17 @@ def test_the_page_is_newest_first_and_the_newest_is_open() -> None:
     assert ["open" in message for message in shown] == [True, False, False]
 
 
+def test_a_page_keeps_its_doctype_first_and_a_name_that_travelled_encoded_can_be_read() -> None:
+    page = '<!doctype html><html lang="en"><head><title>T</title></head></html>'
+    message = row(1, html=page, **{"from": "=?utf-8?b?TcO8bGxlcg==?= <tocsin@example.com>"})
+
+    letter = letter_page([message], "id-1")
+
+    assert letter is not None
+    assert letter.body.decode() == page.replace("<head>", '<head><base target="_blank">')
+    assert "Müller &lt;tocsin@example.com&gt;" in mailbox_html([message])
+
+
 def test_an_html_body_is_a_document_of_its_own_without_scripts_and_without_our_origin() -> None:
     message = row(1, html=HOSTILE, message_id='a b&c/"d')
     [frame] = Elements(mailbox_html([message])).named("iframe")

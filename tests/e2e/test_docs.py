@@ -76,6 +76,7 @@ REFUSED = {
         "docs/inbox.md",
         "docs/preferences.md",
         "docs/limits.md",
+        "docs/email.md",
         "docs/templates.md",
         "docs/providers.md",
         "docs/feedback.md",

@@ -17,7 +17,7 @@ from tests.operators import abandon, close_lane, keep_malformed
 from tests.providers import add_provider, make_data_key
 from tests.webhooks import add_hook
 from tests.world import TENANT, World
-from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
+from tocsin.feedback.unsubscribe_tokens import PreferencesSubject, Subject, address_hash, sign, sign_preferences
 from tocsin.foundation import aws, secrets, settings
 from tocsin.http.door import Endpoint
 from tocsin.intake.cloud_events import STRUCTURED
@@ -96,8 +96,18 @@ class Stage:
         assert self.api.post("/v1/templates", TEMPLATE | {"name": name}).status == 201
         return name
 
+    def layout(self) -> str:
+        name = f"layout-{uuid4()}"
+        assert self.api.post("/v1/layouts", LAYOUT | {"name": name}).status == 201
+        return name
+
     def key(self) -> str:
         return str(self.api.post("/v1/api-keys", KEY).json["id"])
+
+    def preferences_token(self) -> str:
+        """Opens alice's preferences."""
+        user_id = self.world.one("SELECT id FROM users WHERE external_id = 'alice'")
+        return sign_preferences(PreferencesSubject(TENANT, user_id), SECRET)
 
     def device(self) -> str:
         token = str(uuid4())
@@ -170,10 +180,13 @@ DEVICE = {"platform": "fcm"}
 ROUTING = {"rules": {"mention": ["in_app"]}}
 TRIGGER = {"kind": "kv", "collection_glob": "orders", "handler": {"kind": "intent", "intent": intent()}}
 CALLING = TRIGGER | {"handler": {"kind": "webhook", "url": "https://hooks.example.com/orders"}}
+LAYOUT = {"kind": "layout", "name": "l", "body": "<main>{{ content }}</main>"}
 TEMPLATE = {"name": "t", "channel": "email", "subject": "Hi", "body": "<p>Hi</p>"}
 INCIDENT = {"event_type": "incident_opened", "severity": "low", "description": "Something is odd."}
 WEBHOOK = {"url": "https://hooks.example.com", "events": ["notification.published"]}
 THREAD = {"kind": "order", "id": "A-17"}
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+SWITCH_OFF = "channels.shown=email&channels.was=email"  # the box of the emails was ticked, and is not any more
 TOKEN = sign(Subject(TENANT, address_hash(TENANT, "email", "alice@example.com"), "news"), SECRET)
 
 Told = dict[str, Any]
@@ -193,6 +206,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "PATCH /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}, "body": {"read": True}},
     "DELETE /v1/inbox/{id}": lambda stage: {"path": {"id": stage.row()}},
     "POST /v1/inbox/read-all": lambda stage: {"body": {}},
+    "POST /v1/inbox/done-all": lambda stage: {"body": {"status": "read"}},
+    "POST /v1/inbox/seen": lambda stage: {"body": {}},
     "GET /v1/inbox/live": lambda stage: {"query": {"wait": "0"}},
     "GET /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD},
     "PUT /v1/inbox/threads/{kind}/{id}": lambda stage: {"path": THREAD, "body": {"subscribed": True}},
@@ -205,6 +220,8 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /console/{version}/{asset}": lambda stage: {"path": {"version": "any", "asset": "app.js"}},
     "GET /u/{token}": lambda stage: {"path": {"token": TOKEN}},
     "POST /u/{token}": lambda stage: {"path": {"token": TOKEN}},
+    "GET /p/{token}": lambda stage: {"path": {"token": stage.preferences_token()}},
+    "POST /p/{token}": lambda stage: {"path": {"token": stage.preferences_token()}, "body": SWITCH_OFF, "headers": FORM},
     "PUT /v1/users/{id}": lambda stage: {"path": {"id": "bob"}, "body": {"locale": "pt"}},
     "GET /v1/users/{id}": lambda stage: {"path": {"id": "alice"}},
     "GET /v1/users/{id}/devices": lambda stage: {"path": {"id": "alice"}},
@@ -232,6 +249,9 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "POST /v1/templates": lambda stage: {"body": TEMPLATE},
     "GET /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
     "DELETE /v1/templates/{name}": lambda stage: {"path": {"name": stage.template()}},
+    "POST /v1/layouts": lambda stage: {"body": LAYOUT},
+    "GET /v1/layouts/{name}": lambda stage: {"path": {"name": stage.layout()}},
+    "DELETE /v1/layouts/{name}": lambda stage: {"path": {"name": stage.layout()}},
     "POST /v1/templates/{name}/preview": lambda stage: {"path": {"name": stage.template()}, "body": {"channel": "email"}},
     "POST /v1/templates/preview": lambda stage: {"body": {one: TEMPLATE[one] for one in TEMPLATE if one != "name"}},
     "PUT /v1/notification-types/{name}": lambda stage: {"path": {"name": "note"}, "body": {}},
@@ -240,6 +260,7 @@ VALID: dict[str, Callable[[Stage], Told]] = {
     "GET /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": "note"}},
     "PUT /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": "note"}, "body": ROUTING},
     "DELETE /v1/event-routing/{event_type}": lambda stage: {"path": {"event_type": stage.routed()}},
+    "PUT /v1/brand": lambda stage: {"body": {"name": "Example Shop", "color": "#2456a6"}},
     "POST /v1/suppressions": lambda stage: {"body": {"channel": "email", "address": "nomore@example.com"}},
     "DELETE /v1/suppressions/{id}": lambda stage: {"path": {"id": str(add_suppression(stage.world, f"{uuid4()}@example.com"))}},
     "POST /v1/providers": lambda stage: {

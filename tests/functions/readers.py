@@ -43,6 +43,16 @@ class Reader:
     def read_all(self, **body: Any) -> Answer:
         return self.api.post("/v1/inbox/read-all", body, query=self._named({}))
 
+    def finish_all(self, **body: Any) -> Answer:
+        return self.api.post("/v1/inbox/done-all", body, query=self._named({}))
+
+    def see(self, **body: Any) -> Answer:
+        return self.api.post("/v1/inbox/seen", body, query=self._named({}))
+
+    def unseen(self) -> int:
+        count: int = self.get("/v1/inbox/unread-count").json["unseen"]
+        return count
+
     def _named(self, query: dict[str, str]) -> dict[str, str]:
         return query | ({"user_id": self.user} if self.user else {})
 

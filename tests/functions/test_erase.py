@@ -39,6 +39,7 @@ TABLES = {
     "is the tenant's own": {
         *("tenants", "api_keys", "templates", "notification_types", "provider_configs", "event_routing", "webhooks"),
         *("triggers", "trigger_handlers", "kv_entries", "kv_trigger_details", "dead_letter_trigger_details"),
+        *("layouts", "brands"),
     },
 }
 

@@ -34,7 +34,7 @@ def test_an_inbox_shows_its_users_rows_and_those_for_everyone_and_nobody_elses(w
     announce(world, "for everyone")
 
     assert alice.titles() == ["for everyone", "for alice"]
-    assert alice.get("/v1/inbox/unread-count").json == {"unread": 2, "capped": False}
+    assert alice.get("/v1/inbox/unread-count").json == {"unread": 2, "unseen": 2, "capped": False}
 
 
 def test_a_row_says_what_happened_where_and_how_often(world: World, alice: Reader) -> None:
@@ -49,7 +49,8 @@ def test_a_row_says_what_happened_where_and_how_often(world: World, alice: Reade
     assert set(row) == {
         "id", "kind", "reason", "scope", "thread", "title", "message", "summary", "event_count", "unread", "read_at",
         "last_event_at", "last_actor", "created_at", "done_at", "saved_at", "snoozed_until", "for_everyone",
-        "updated_at", "source_event", "source_notification_id",
+        "updated_at", "source_event", "source_notification_id", "type_title", "url", "actions",
+        "severity", "icon", "actor", "seen",
     }  # fmt: skip
 
 
@@ -200,9 +201,9 @@ def test_a_saved_row_stays_saved_when_something_new_happens(world: World, alice:
 @pytest.mark.parametrize(
     ("rows", "badge"),
     [
-        (999, {"unread": 999, "capped": False}),
-        (1_000, {"unread": 1_000, "capped": True}),
-        (1_100, {"unread": 1_000, "capped": True}),
+        (999, {"unread": 999, "unseen": 999, "capped": False}),
+        (1_000, {"unread": 1_000, "unseen": 1_000, "capped": True}),
+        (1_100, {"unread": 1_000, "unseen": 1_000, "capped": True}),
     ],
 )
 def test_the_badge_says_when_there_is_more_than_it_counts(
@@ -255,6 +256,7 @@ HAPPENINGS: dict[str, tuple[Callable[[World, Reader], object], bool | None]] = {
     "one is put off": (lambda world, alice: alice.change(alice.row("one")["id"], snoozed_until=_soon()), True),
     "one is hidden": (lambda world, alice: alice.hide(alice.row("one")["id"]), True),
     "all are read": (lambda world, alice: alice.read_all(), True),
+    "all are seen": (lambda world, alice: alice.see(), True),
     "one for everyone is read": (lambda world, alice: alice.change(alice.row("everyone")["id"], read=True), True),
     "somebody else gets one": (lambda world, alice: arrive(world, "x", audience={"kind": "users", "user_ids": ["bob"]}), None),
 }

@@ -46,6 +46,8 @@ VERBS: dict[str, tuple[Callable[[Reader, str], object], list[str], int]] = {
     "put off": (lambda reader, row: reader.change(row, snoozed_until=_soon()), ["snoozed"], 0),
     "hidden": (lambda reader, row: reader.hide(row), [], 0),
     "read with all": (lambda reader, row: reader.read_all(), ["all", "read"], 0),
+    "done with all": (lambda reader, row: reader.finish_all(), ["done"], 0),
+    "seen": (lambda reader, row: reader.see(), ["all", "unread"], 1),
 }
 
 

@@ -63,7 +63,7 @@ def test_who_knows_nothing_is_answered_at_once(world: World, alice: Reader, cloc
 
     answer = _wait(alice, **query)
 
-    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "capped": False}, 0)
+    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "unseen": 1, "capped": False}, 0)
     assert answer.headers["ETag"]
     assert answer.headers["Cache-Control"] == "private, no-cache"
 
@@ -91,6 +91,8 @@ HAPPENINGS: dict[str, Callable[[World, Reader], object]] = {
     "a read row is done elsewhere": lambda world, alice: alice.change(alice.row("old")["id"], done=True),
     "a read row is hidden elsewhere": lambda world, alice: alice.hide(alice.row("old")["id"]),
     "everything is read elsewhere": lambda world, alice: alice.read_all(),
+    "everything is done elsewhere": lambda world, alice: alice.finish_all(),
+    "the inbox is looked at elsewhere": lambda world, alice: alice.see(),
 }
 
 
@@ -151,7 +153,7 @@ def test_what_happens_out_of_sight_wakes_nobody_unless_it_is_counted(world: Worl
     alice.change(last["id"], saved=True)
     assert _wait(alice, known, wait="0").status == 304
     alice.change(last["id"], read=True)
-    assert _wait(alice, known, wait="0").json == {"unread": live.WATCHED_ROWS, "capped": False}
+    assert _wait(alice, known, wait="0").json == {"unread": live.WATCHED_ROWS, "unseen": live.WATCHED_ROWS, "capped": False}
 
 
 def test_while_it_waits_no_transaction_is_open(world: World, alice: Reader, clock: Clock) -> None:
@@ -203,5 +205,5 @@ def test_a_browser_waits_with_its_token(world: World, browser_of: Callable[[str]
 
     answer = _wait(browser, _wait(browser))
 
-    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "capped": False}, 1)
+    assert (answer.status, answer.json, clock.naps) == (200, {"unread": 1, "unseen": 1, "capped": False}, 1)
     assert_problem(Reader(Api(browser.api.key[:-4] + "AAAA")).get("/v1/inbox/live"), 401, "unauthorized")

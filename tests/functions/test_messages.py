@@ -61,9 +61,27 @@ def test_without_a_template_the_plain_part_has_its_link_as_the_mail_had(world: W
 
     shown = _message(world, api)
 
-    assert (shown["subject"], shown["text"]) == ("Shipped", "It is on its way.\n\nhttps://shop.example/17")
-    assert "shop.example/17" in shown["html"]
+    assert shown["subject"] == "Shipped"
+    assert shown["text"].startswith("It is on its way.\n\nOpen shop.example:\nhttps://shop.example/17\n\n-- \n")
+    assert 'href="https://shop.example/17"' in shown["html"]
+    assert shown["note"].endswith("the words that were sent, in the brand as it is today.")
     assert (shown["template"], shown["as_sent"]) == (None, True)
+
+
+def test_the_page_of_a_mail_is_in_the_tenants_brand_and_its_ways_out_have_no_tokens(world: World, api: Api) -> None:
+    world.add_user()
+    world.admin.execute("UPDATE users SET locale = 'de-AT'")
+    add_type(world, "order.shipped", transactional=False)
+    api.put("/v1/brand", {"name": "Example Shop", "color": "#0f766e", "postal_address": "1 High Street"})
+    world.accept(payload=PAYLOAD)
+    world.dispatch()
+
+    shown = _message(world, api)
+
+    assert 'bgcolor="#0f766e"' in shown["html"]
+    assert "weil Sie ein Konto bei Example Shop haben." in shown["html"]
+    assert 'href="…/u/…"' in shown["html"]
+    assert shown["text"].endswith("Abmelden: …/u/…\nBenachrichtigungen einstellen: …/p/…\n1 High Street")
 
 
 def test_an_sms_is_one_text_and_a_push_has_its_link_beside_it(world: World, api: Api) -> None:

@@ -17,6 +17,8 @@ DEFAULTS = {
     "transactional": True,
     "expires_after_seconds": None,
     "over_sending": None,
+    "title": None,
+    "description": None,
 }
 EVERYTHING = {
     "channels": ["sms", "email"],
@@ -26,6 +28,8 @@ EVERYTHING = {
     "transactional": False,
     "expires_after_seconds": 3600,
     "over_sending": {"limit": 5, "window_seconds": 600},
+    "title": "Deliveries",
+    "description": "When an order leaves us, and when it arrives.",
 }
 
 

@@ -29,6 +29,7 @@ def test_a_template_is_made_and_shown_with_its_id_and_version(world: World, api:
         "locale": "pt-BR",
         "text": "{{ order }}",
         "variables": ["order"],
+        "layout": None,
         "version": 1,
         "is_active": True,
         "created_by": str(key_id),

@@ -27,6 +27,8 @@ GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
 BODIES: dict[str, Any] = {
     "PATCH /v1/inbox/{id}": {"read": True},
     "POST /v1/inbox/read-all": {},
+    "POST /v1/inbox/done-all": {},
+    "POST /v1/inbox/seen": {},
     "PUT /v1/inbox/threads/{kind}/{id}": {"subscribed": True},
     "PUT /v1/inbox/preferences/{channel}": {"enabled": False},
 }

@@ -14,6 +14,7 @@ WHOLE = {
     "username": "alice",
     "locale": "pt-BR",
     "timezone": "Europe/Lisbon",
+    "avatar_url": "https://faces.example/alice.png",
     "attributes": {"plan": "pro"},
 }
 
@@ -34,7 +35,7 @@ def test_a_second_put_replaces_the_whole_user(world: World, api: Api) -> None:
 
     assert changed.status == 200
     assert (changed.json["email"], changed.json["phone"], changed.json["attributes"]) == ("new@example.com", None, {})
-    assert changed.json["cleared"] == ["phone", "username", "locale", "timezone", "attributes"]
+    assert changed.json["cleared"] == ["phone", "username", "locale", "timezone", "avatar_url", "attributes"]
     assert world.count("users") == 1
 
 

@@ -10,6 +10,7 @@ from tests.events import fan_out_all, happen, route
 from tests.functions.doors import Api, Context, handler_of, intent, sqs_event
 from tests.functions.test_problems import assert_problem
 from tests.world import World
+from tocsin.content.plain import Content
 
 URL = "https://shop.example/orders/A-17"
 EMPTY: list[dict[str, Any]] = [{}, {"title": ""}, {"title": None, "message": ""}, {"message": " \n", "note": [], "more": {}}]
@@ -109,10 +110,10 @@ def test_what_comes_out_has_one_line_for_a_title_and_a_place_for_a_link(world: W
     world.dispatch()
 
     (email,), (sms,), (push,) = world.email.accepted, world.sms.accepted, world.push.accepted
-    assert (email.content.title, email.content.text, email.content.url) == ("Shipped", "Shipped", URL)
-    assert email.content.html.count("Shipped") == 1
+    assert (email.content.title, email.content.text) == ("Shipped", f"Shipped\n\nOpen shop.example:\n{URL}")
+    assert email.content.html.count("Shipped") == 2  # the title of the document, and of the page
     assert f'href="{URL}"' in email.content.html
-    assert sms.content == push.content == email.content
+    assert sms.content == push.content == Content("Shipped", "Shipped", url=URL)
     (row,) = world.inbox()
     assert (row["title"], row["message"], row["summary"]) == ("Shipped", "", {"url": URL})
 
@@ -138,7 +139,24 @@ def test_an_event_with_a_title_alone_is_one_line_in_the_inbox_and_its_link_is_in
 
     assert [(row["title"], row["message"]) for row in world.inbox()] == [("A comment", "")]
     (email,) = world.email.accepted
-    assert (email.content.text, email.content.url) == ("A comment", URL)
+    assert email.content.text.startswith(
+        f"A comment\n\nOpen shop.example:\n{URL}\n\n-- \nYou get this email because you were mentioned.\nUnsubscribe: https://"
+    )
+
+
+def test_an_sms_that_was_cut_says_so_in_the_timeline_and_on_its_attempt(world: World, api: Api) -> None:
+    world.add_user(phone="+14155550100")
+    payload: dict[str, Any] = {"title": "Long", "message": "word " * 400, "url": "https://shop.example/orders/A-17"}
+    world.accept(channels=["sms"], payload=payload)
+
+    world.dispatch()
+
+    note = "the text was cut from 2006 characters to the 1600 that an SMS may have"
+    (route,) = world.routes()
+    shown = api.get(f"/v1/notifications/{route['notification_id']}").json
+    assert [attempt["note"] for one in shown["routes"] for attempt in one["attempts"]] == [note]
+    told = {step["what"]: step["reason"] for step in shown["timeline"]}
+    assert told["attempt_accepted"] == f"attempt 1 by sns; {note}"
 
 
 def test_the_document_says_what_a_link_may_be(api: Api) -> None:

@@ -185,6 +185,14 @@ def make_old_version(world: World) -> None:
     )
 
 
+def make_old_layout(world: World) -> None:
+    world.admin.execute(
+        """INSERT INTO layouts (id, tenant_id, kind, name, version, body, is_active)
+           VALUES (gen_random_uuid(), %s, 'partial', 'p', 1, 'x', false)""",
+        [TENANT],
+    )
+
+
 def make_revoked_key(world: World) -> None:
     world.admin.execute("DELETE FROM api_keys")
     world.add_key("send")
@@ -232,6 +240,7 @@ RULES: list[tuple[str, Callable[[World], Any], str, int]] = [
     ("lanes", make_failing_lane, "lanes", 7),
     ("devices", make_dead_device, "devices", 90),
     ("template_versions", make_old_version, "templates", 365),
+    ("layout_versions", make_old_layout, "layouts", 365),
     ("api_keys", make_revoked_key, "api_keys", 365),
     ("archives", make_archived_object, "archives", 3_650),
     ("audit_logs", make_audit_row, "audit_logs", 365),

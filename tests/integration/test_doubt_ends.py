@@ -173,7 +173,7 @@ def test_poison_in_doubt_keeps_the_doubt(world: World) -> None:
 
 
 def test_words_that_cannot_be_made_any_more_keep_the_doubt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unrenderable(claimed: object) -> object:
+    def unrenderable(*_: object) -> object:
         raise plain.Unrenderable("the template is gone")
 
     lost_email(world)

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from psycopg import Connection
 
+from tests.content import add_type
 from tests.events import id_of, prefer
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.foundation.database import tenant_transaction
@@ -16,6 +17,7 @@ CALLS = {
     "tocsin_obstacle": """WHERE EXISTS (SELECT FROM routes WHERE tocsin_obstacle(
         channel, reason, template_id, resolved_email, resolved_phone, device_id, user_id) = '')""",
     "tocsin_inbox_wanted": "FROM routes CROSS JOIN LATERAL tocsin_inbox_wanted(tenant_id, user_id, reason) WHERE is_wanted",
+    "tocsin_wanted": "FROM preferences WHERE tocsin_wanted(enabled, enabled, timezone)",
     "tocsin_inbox_summary": "FROM records WHERE tocsin_inbox_summary(payload_json) = '{}'",
     "tocsin_inbox_fold": "FROM records ORDER BY tocsin_inbox_fold(thread_kind, thread_id, notification_id::text)",
     "tocsin_event_rule": "FROM domain_events CROSS JOIN LATERAL tocsin_event_rule(tenant_id, type)",
@@ -86,3 +88,35 @@ def test_the_inbox_is_wanted_unless_the_person_said_otherwise_of_the_type_or_of_
         ("alice", "news"),
         ("carol", "invoice"),
     }
+
+
+def test_a_critical_type_is_not_switched_off_by_itself(world: World) -> None:
+    """In the inbox as elsewhere: the two ways to ask say the same."""
+    add_type(world, "alarm", priority="critical")
+    add_type(world, "news")
+    asked = [(finer, plain, kind) for finer in (None, True, False) for plain in (None, True, False) for kind in ("alarm", "news")]
+    for number, (finer, plain, kind) in enumerate(asked):
+        world.add_user(f"p{number}")
+        for enabled, notification_type in ((finer, kind), (plain, "")):
+            if enabled is not None:
+                prefer(world, f"p{number}", enabled=enabled, notification_type=notification_type)
+
+    inbox = [
+        world.one(f"SELECT is_wanted FROM tocsin_inbox_wanted('{TENANT}', '{id_of(world, f'p{number}')}', '{kind}')")
+        for number, (_, _, kind) in enumerate(asked)
+    ]
+    elsewhere = [
+        world.one(
+            "SELECT tocsin_wanted(%(finer)s, %(plain)s, %(priority)s)",
+            finer=finer,
+            plain=plain,
+            priority="critical" if kind == "alarm" else "normal",
+        )
+        for finer, plain, kind in asked
+    ]
+
+    assert inbox == elsewhere
+    assert [one for one, wanted in zip(asked, inbox, strict=True) if not wanted] == [
+        (None, False, "alarm"), (None, False, "news"), (False, None, "news"), (False, True, "news"),
+        (False, False, "alarm"), (False, False, "news"),
+    ]  # fmt: skip

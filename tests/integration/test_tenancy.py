@@ -33,9 +33,11 @@ READABLE = (
     "malformed_intents", "outbox", "notifications", "admin_system_events", "templates", "notification_types",
     "provider_configs", "suppressions", "provider_events", "audit_logs", "domain_events", "event_routing", "watches",
     "notification_threads", "preferences", "notification_email_log", "digests", "notification_reads",
+    "inbox_visits",
     "kv_entries", "kv_usage", "trigger_handlers", "triggers", "kv_trigger_details", "dead_letter_trigger_details",
     "webhooks", "webhook_deliveries",
     "reply_inboxes", "abandoned_executions", "erasures", "lanes", "audit_heads", "jobs", "metrics", "archives",
+    "brands", "layouts",
 )  # fmt: skip
 
 
@@ -70,6 +72,12 @@ def _fill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         )
         add_template(world, tenant=tenant)
         add_type(world, "news", tenant=tenant)
+        world.admin.execute("INSERT INTO brands (tenant_id, name) VALUES (%s, 'Shop')", [tenant])
+        world.admin.execute(
+            """INSERT INTO layouts (id, tenant_id, kind, name, version, body)
+               VALUES (gen_random_uuid(), %s, 'layout', 'plain', 1, '{{ content }}')""",
+            [tenant],
+        )
         add_suppression(world, "bob@example.com", tenant=tenant)
         world.admin.execute(
             "INSERT INTO provider_configs (id, tenant_id, provider_name, channel) VALUES (gen_random_uuid(), %s, 'ses', 'email')",
@@ -132,6 +140,7 @@ def _people(world: World, tenant: UUID) -> None:
         "notification_reads": """(notification_id, user_id, tenant_id, read_at)
             SELECT (SELECT id FROM notifications WHERE notifications.tenant_id = users.tenant_id LIMIT 1), id, tenant_id,
                    tocsin_now()""",
+        "inbox_visits": "(tenant_id, user_id, seen_at) SELECT tenant_id, id, tocsin_now()",
     }
     for table, row in of_alice.items():
         world.admin.execute(f"INSERT INTO {table} {row} FROM users WHERE tenant_id = %s", [tenant])  # type: ignore[call-overload]
@@ -192,6 +201,7 @@ def test_a_select_without_a_predicate_returns_only_the_tenants_own_rows(untouche
         "UPDATE notification_threads SET subscribed = false RETURNING tenant_id",
         "UPDATE preferences SET enabled = false RETURNING tenant_id",
         "DELETE FROM notification_reads RETURNING tenant_id",
+        "UPDATE inbox_visits SET seen_at = tocsin_now() RETURNING tenant_id",
         "UPDATE kv_entries SET version = 7 RETURNING tenant_id",
         "DELETE FROM kv_entries RETURNING tenant_id",
         "UPDATE kv_usage SET entries = 0 RETURNING tenant_id",
@@ -238,6 +248,7 @@ def test_a_write_without_a_predicate_touches_only_the_tenants_own_rows(untouched
         "UPDATE notification_threads SET tenant_id = '{other}'",
         "UPDATE preferences SET tenant_id = '{other}'",
         "UPDATE notification_reads SET tenant_id = '{other}'",
+        "UPDATE inbox_visits SET tenant_id = '{other}'",
         "INSERT INTO kv_entries (tenant_id, collection, key, value, write_id) VALUES ('{other}', 'c', 'k', '1', '{other}')",
         "UPDATE kv_entries SET tenant_id = '{other}'",
         "UPDATE kv_usage SET tenant_id = '{other}'",
@@ -279,8 +290,9 @@ def test_a_device_cannot_be_hung_on_another_tenants_user(two: World) -> None:
            VALUES ('{ours}', '{theirs}', 'k', '1', true, 'manual')""",
         "preferences (id, tenant_id, user_id, channel) VALUES (gen_random_uuid(), '{ours}', '{theirs}', 'email')",
         "notification_reads (notification_id, user_id, tenant_id) SELECT id, '{theirs}', '{ours}' FROM notifications",
+        "inbox_visits (tenant_id, user_id, seen_at) VALUES ('{ours}', '{theirs}', tocsin_now())",
     ],
-    ids=["watch", "thread", "preference", "read"],
+    ids=["watch", "thread", "preference", "read", "visit"],
 )
 def test_nothing_of_ours_can_be_hung_on_another_tenants_user(untouched: World, row: str) -> None:
     theirs = untouched.one("SELECT id FROM users WHERE tenant_id = %(t)s", t=OTHER_TENANT)

@@ -15,7 +15,7 @@ from tests.events import fan_out_all, route, told, try_record
 from tests.world import TENANT, World
 from tocsin.foundation.database import tenant_transaction
 from tocsin.outbox.dispatch import dispatch
-from tocsin.store import notification_reads, notifications
+from tocsin.store import inbox_visits, notification_reads, notifications
 from tocsin.store.notifications import COUNT_CAP, Change
 
 THREADS = 25  # of conversations, not of workers
@@ -180,14 +180,34 @@ def test_the_badge_is_what_a_recount_says_at_every_moment_of_a_busy_day(world: W
 def test_it_counts_to_a_thousand_and_no_further(world: World, own: int, shared: int) -> None:
     alice = world.add_user("alice")
     for owner, count in ((alice, own), (None, shared)):
-        world.admin.execute(
-            """INSERT INTO notifications (id, tenant_id, user_id, kind, reason, title, message, last_event_at, shown_at,
-                                          created_at, updated_at)
-               SELECT tocsin_uuid7(), %s, %s, 'k', 'intent', 't', '', tocsin_now(), tocsin_now(), tocsin_now(), tocsin_now()
-               FROM generate_series(1, %s)""",
-            [TENANT, owner, count],
-        )
+        _add_rows(world, owner, count)
 
     badge, recount = _both(world.app, alice)
 
     assert (badge, recount) == (min(own + shared, COUNT_CAP), own + shared)
+
+
+@pytest.mark.parametrize(("own", "shared"), [(COUNT_CAP + 100, 3), (3, COUNT_CAP + 100)])
+def test_what_is_unseen_is_counted_however_much_is_seen_and_unread(world: World, own: int, shared: int) -> None:
+    alice = world.add_user("alice")
+    for owner, count in ((alice, own), (None, shared)):
+        _add_rows(world, owner, count, age=timedelta(hours=2))
+    with tenant_transaction(world.app, TENANT):
+        inbox_visits.upsert(world.app, TENANT, alice, before=None)
+    for owner in (alice, None):
+        _add_rows(world, owner, 4)
+
+    with tenant_transaction(world.app, TENANT):
+        badge = notifications.count_unread(world.app, TENANT, alice).fetchone()
+
+    assert badge == (COUNT_CAP, 8)
+
+
+def _add_rows(world: World, owner: UUID | None, count: int, age: timedelta = timedelta(0)) -> None:
+    world.admin.execute(
+        """INSERT INTO notifications (id, tenant_id, user_id, kind, reason, title, message, last_event_at, shown_at,
+                                      created_at, updated_at)
+           SELECT tocsin_uuid7(), %(tenant)s, %(owner)s, 'k', 'intent', 't', '', at, at, at, at
+           FROM generate_series(1, %(count)s) CROSS JOIN LATERAL (SELECT tocsin_now() - %(age)s) AS row (at)""",
+        {"tenant": TENANT, "owner": owner, "count": count, "age": age},
+    )

@@ -66,6 +66,7 @@ ROUTE = Route(
     audience_reason="",
     email="alice@example.com",
     phone="+14155550100",
+    locale="",
     duplicate_suspected=False,
     suppressed_by=None,
 )

@@ -18,6 +18,7 @@ SMALL = {
     "event_routing": "what a person configures",
     "provider_configs": "what a person configures",
     "templates": "what a person configures",
+    "layouts": "what a person configures",
     "webhooks": "what a person configures",
     "triggers": "what a person configures",
     "trigger_handlers": "what a person configures",

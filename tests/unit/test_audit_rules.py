@@ -12,7 +12,7 @@ from tests.unit.source import Module, modules, texts
 CONFIGURATION = {
     *("tenants", "users", "devices", "watches", "notification_threads", "preferences", "api_keys", "templates"),
     *("notification_types", "event_routing", "suppressions", "provider_configs", "webhooks", "triggers", "trigger_handlers"),
-    *("kv_trigger_details", "dead_letter_trigger_details", "kv_entries"),
+    *("kv_trigger_details", "dead_letter_trigger_details", "kv_entries", "brands", "layouts"),
 }
 # Functions of the store that write such tables without an audit row, each with its reason.
 UNAUDITED = {
@@ -28,6 +28,7 @@ UNAUDITED = {
     "flow.fan_out.fan_out": "that somebody took part in a thread follows from the event",
     "flow.forget_kv.forget": "retention forgets what its tenant said to forget, and its report counts it",
     "flow.settle_webhooks.settle_webhooks": "an endpoint's health, told by its deliveries; switched off, it is a system event",
+    "layouts.delete_superseded": "retention forgets versions that another followed long ago, and its report counts them",
     "notification_threads.delete_expired": "retention forgets what nobody decided, and its report counts it",
     "provider_configs.take_tokens": "counts what a provider was sent",
     "suppressions.delete_expired": "they end by themselves",

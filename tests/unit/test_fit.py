@@ -7,11 +7,9 @@ import pytest
 from tests.unit.messages import a_message
 from tests.unit.test_sns import ENDPOINT, Recorder
 from tocsin.channels.fcm import _push
-from tocsin.channels.fit import email_text, push_words, sms_text
-from tocsin.channels.sendgrid import SendGridEmail
-from tocsin.channels.ses import _simple
+from tocsin.channels.fit import MAX_SMS, note_on, push_words, sms_text
 from tocsin.channels.sns import SnsPush
-from tocsin.channels.ways import Credentials
+from tocsin.content.display import Action
 from tocsin.content.plain import Content
 
 URL = "https://shop.example/orders/A-17"
@@ -19,19 +17,9 @@ LINKED = Content("Shipped", "It is on its way.", "<p>It is on its way.</p>", URL
 ALONE = Content("Shipped", "Shipped", "<h1>Shipped</h1>")
 
 
-def test_in_an_email_the_link_has_a_line_of_its_own_in_the_text_part() -> None:
-    text = f"It is on its way.\n\n{URL}"
-    sendgrid = SendGridEmail(Credentials("k"), {"from_email": "notify@example.com"})
-
-    assert email_text(LINKED) == text
-    assert _simple(a_message(LINKED))["Body"]["Text"]["Data"] == text
-    assert sendgrid._mail(a_message(LINKED))["content"][0] == {"type": "text/plain", "value": text}
-
-
 def test_a_link_that_the_words_have_already_is_not_added() -> None:
     said = Content("Shipped", f"Follow it: {URL}", "", URL)
 
-    assert email_text(said) == said.text
     assert sms_text(said, 1_600) == f"Shipped: Follow it: {URL}"
 
 
@@ -47,6 +35,33 @@ def test_in_an_sms_the_link_comes_last_and_is_never_cut() -> None:
     assert sms_text(LINKED, 1_600) == f"Shipped: It is on its way.\n{URL}"
     cut = sms_text(Content("T", "x" * 5_000, "", URL), 160)
     assert (len(cut), cut.endswith(f"x…\n{URL}")) == (160, True)
+
+
+def test_an_sms_with_buttons_has_the_first_ones_link() -> None:
+    buttons = (Action("Pay", "https://pay.example/1"), Action("Later", "https://pay.example/2"))
+
+    assert sms_text(Content("T", "M", actions=buttons), 1_600) == "T: M\nhttps://pay.example/1"
+
+
+def test_an_sms_is_cut_between_words_and_the_attempt_says_so() -> None:
+    content = Content("T", "word " * 400, "", URL)
+
+    said = sms_text(content, MAX_SMS)
+
+    assert said.endswith(f"word…\n{URL}")
+    assert MAX_SMS - 5 <= len(said) <= MAX_SMS
+    assert note_on("sms", content) == "the text was cut from 2003 characters to the 1600 that an SMS may have"
+
+
+def test_what_is_sent_whole_has_no_note() -> None:
+    assert note_on("sms", LINKED) == ""
+    assert note_on("sms", Content("", "x" * 1_600)) == ""
+    assert note_on("push", Content("T", "x" * 5_000)) == ""
+    assert note_on("email", Content("T", "x" * 5_000, note="the title was cut")) == "the title was cut"
+
+
+def test_a_title_that_turns_the_line_around_turns_itself_alone() -> None:
+    assert sms_text(Content("\u202etitle", "text"), 160) == "\u202etitle\u202c: text"
 
 
 def test_a_link_that_would_crowd_out_the_words_of_an_sms_is_left_out() -> None:

@@ -178,3 +178,50 @@ def test_a_certificate_that_does_not_vouch_for_the_server_ends_it_before_anythin
 def trust(monkeypatch: pytest.MonkeyPatch, certificate: Path) -> None:
     context = ssl.create_default_context(cafile=str(certificate))
     monkeypatch.setattr(http_client, "_tls", lambda: context)
+
+
+def fetched(url: str, *, most: int = 10) -> http_client.Reply:
+    return http_client.get(url, timeout=5, allow_private=True, most=most, longest_url=2_000)
+
+
+def test_a_file_is_fetched_whole_with_its_type() -> None:
+    with answering(Reply(200, b"x" * 10, "application/pdf")) as server:
+        reply = fetched(f"{server.url}/a?b={'c' * 1_000}")
+
+    [(method, path, body, headers)] = server.asked
+    assert (method, body, headers["Accept-Encoding"]) == ("GET", b"", "identity")
+    assert path.startswith("/a?b=ccc")
+    assert (reply.status, reply.headers["content-type"], reply.body) == (200, "application/pdf", b"x" * 10)
+
+
+def test_a_file_above_its_limit_is_not_read() -> None:
+    with answering(Reply(200, b"x" * 11, "text/plain")) as server, pytest.raises(WebFailure) as failed:
+        fetched(server.url)
+
+    assert failed.value.code == "too_large"
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "bad_answer"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n9\r\nabcdefghi\r\n0\r\n\r\n", "too_large"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", "bad_answer"),
+    ],
+)
+def test_half_a_file_is_none(said: bytes, code: str) -> None:
+    def talk(connection: socket.socket) -> None:
+        connection.recv(4_096)
+        connection.sendall(said)
+
+    with speaking(talk) as url, pytest.raises(WebFailure) as failed:
+        fetched(url)
+
+    assert failed.value.code == code
+
+
+def test_a_file_on_our_own_network_is_not_fetched() -> None:
+    with pytest.raises(WebFailure) as failed:
+        http_client.get("https://localhost/x", timeout=1, allow_private=False, most=10, longest_url=2_000)
+
+    assert failed.value.code == "denied_url"

@@ -9,6 +9,7 @@ from tests.world import Postbox
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass, NotSent, Outcome
 from tocsin.channels.ways import Way
 from tocsin.content.plain import Content
+from tocsin.content.render import Letterhead
 from tocsin.delivery.prepare import Ready
 from tocsin.delivery.send import BREAKS_AFTER, Course
 from tocsin.store.rows import Opened
@@ -23,7 +24,7 @@ def course(**lanes: int) -> Course:
     content = Content("title", "text", "")
     return Course(
         [
-            (Ready(a_claim(), Way(Postbox(name, name)), content, {}, None), Opened(UUID(int=n), 1, 1, NOW))
+            (Ready(a_claim(), Way(Postbox(name, name)), content, Letterhead(), {}, None), Opened(UUID(int=n), 1, 1, NOW))
             for name, count in lanes.items()
             for n in range(count)
         ]

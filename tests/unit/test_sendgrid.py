@@ -16,6 +16,7 @@ from tests.unit.web_servers import answering, json_reply, nobody
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
 from tocsin.channels.sendgrid import BY_FIELD, SendGridEmail
 from tocsin.channels.ways import Channel, Credentials
+from tocsin.content.attachments import AttachedFile
 from tocsin.content.plain import Content
 
 TRANSIENT, THROTTLED, PERMANENT, CONFIGURATION, AMBIGUOUS = FailureClass
@@ -48,6 +49,17 @@ def test_an_email_arrives_with_its_words_its_tags_and_its_headers(office: PostOf
     assert (row["provider"], row["to"], row["from"]) == ("sendgrid", ["alice@example.com"], "Tocsin <notify@example.com>")
     assert (row["subject"], row["text"], row["html"]) == ("Shipped", "It is on its way.", "<p>It is on its way.</p>")
     assert (row["tags"], row["headers"]) == (TAGS, headers | {"Reply-To": "help@example.com"})
+
+
+def test_the_brand_says_what_the_providers_own_configuration_does_not(office: PostOffice) -> None:
+    branded = a_message(from_name="Example Shop", reply_to="shop@example.com")
+
+    sendgrid(office.url).send(branded)
+    sendgrid(office.url, CONFIG | {"from_name": "Tocsin", "reply_to": "help@example.com"}).send(branded)
+
+    brands, own = office.ledger()
+    assert (brands["from"], brands["headers"]["Reply-To"]) == ("Example Shop <notify@example.com>", "shop@example.com")
+    assert (own["from"], own["headers"]["Reply-To"]) == ("Tocsin <notify@example.com>", "help@example.com")
 
 
 def test_the_request_is_what_sendgrid_documents() -> None:
@@ -149,3 +161,31 @@ def test_what_is_not_configured_is_said_without_asking_anybody(api_key: str, con
 
 def test_the_key_is_not_shown() -> None:
     assert "SG.key" not in repr(sendgrid(nobody()))
+
+
+def test_copies_files_and_where_answers_to_this_one_go_are_part_of_it() -> None:
+    message = replace(
+        a_message(reply_to="help@example.com", asked_reply_to="billing@example.com"),
+        cc=("bob@example.com",),
+        attachments=(AttachedFile("invoice.pdf", "application/pdf", b"%PDF"),),
+    )
+    with answering(Reply(202, b"", "text/plain", {"X-Message-Id": "m-1"})) as server:
+        outcome = sendgrid(server.url, CONFIG | {"reply_to": "usual@example.com"}).send(message)
+
+    [(_, _, body, _)] = server.asked
+    mail = json.loads(body)
+    assert outcome == Accepted("m-1")
+    assert mail["personalizations"] == [{"to": [{"email": "alice@example.com"}], "cc": [{"email": "bob@example.com"}]}]
+    assert mail["reply_to"] == {"email": "billing@example.com"}
+    assert mail["attachments"] == [
+        {"filename": "invoice.pdf", "type": "application/pdf", "disposition": "attachment", "content": "JVBERg=="}
+    ]
+
+
+def test_a_refused_address_for_answers_that_the_intent_gave_stops_nobody_else() -> None:
+    wrong = json_reply(400, {"errors": [{"message": "no", "field": "reply_to.email"}]})
+    with answering(wrong) as server:
+        own = failed(sendgrid(server.url).send(a_message(asked_reply_to="billing@example.com")))
+        usual = failed(sendgrid(server.url).send(a_message(reply_to="help@example.com")))
+
+    assert (own.kind, usual.kind) == (PERMANENT, CONFIGURATION)

@@ -55,8 +55,13 @@ def test_a_push_has_at_most_20_000_characters() -> None:
         render(made("push", "S", "{{ text }}"), {"text": "a" * 20_001})
 
 
-def test_a_long_subject_is_cut() -> None:
-    assert render(made("email", "{{ s }}", "b"), {"s": "x" * 500}).title == "x" * 200
+def test_a_long_subject_is_cut_with_an_ellipsis_and_noted() -> None:
+    content = render(made("email", "{{ s }}", "b"), {"s": "word " * 100})
+
+    assert content.title == "word " * 39 + "word…"
+    assert content.note == "the title was cut from 499 to 200 characters"
+    assert render(made("push", "{{ s }}", "b"), {"s": "x" * 500}).title == "x" * 199 + "…"
+    assert render(made("email", "{{ s }}", "b"), {"s": "x" * 200}).note == ""
 
 
 @pytest.mark.parametrize("value", [None, "", " \r\n", "\u2028"])

@@ -46,7 +46,7 @@ def a_route(**special: Any) -> dict[str, Any]:
 
 
 def an_attempt(
-    number: int, started: float, outcome: str | None = None, finished: float | None = None, error: str = ""
+    number: int, started: float, outcome: str | None = None, finished: float | None = None, error: str = "", note: str = ""
 ) -> dict[str, Any]:
     return {
         "route_id": "email-alice",
@@ -57,6 +57,7 @@ def an_attempt(
         "finished_at": None if finished is None else at(finished),
         "outcome": outcome,
         "error_message": error,
+        "note": note,
     }
 
 
@@ -207,6 +208,12 @@ def test_an_attempt_that_was_proven_later_keeps_what_was_said_before() -> None:
     steps = told(a_record(), [], [an_attempt(1, 2, "accepted", 3, "ReadTimeoutError: no answer")])
 
     assert steps[-1] == ("attempt_accepted", "attempt 1 by ses, as was learned later: ReadTimeoutError: no answer")
+
+
+def test_an_attempt_whose_words_were_cut_says_so() -> None:
+    cut = an_attempt(1, 2, "accepted", 3, note="the text was cut")
+
+    assert told(a_record(), [], [cut])[-1] == ("attempt_accepted", "attempt 1 by ses; the text was cut")
 
 
 def a_letter(**special: Any) -> dict[str, Any]:

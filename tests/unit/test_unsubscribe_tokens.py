@@ -7,7 +7,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tocsin.feedback.unsubscribe_tokens import Subject, ThreadSubject, address_hash, sign, sign_thread, verify
+from tocsin.feedback.unsubscribe_tokens import (
+    PreferencesSubject,
+    Subject,
+    ThreadSubject,
+    address_hash,
+    sign,
+    sign_preferences,
+    sign_thread,
+    verify,
+    verify_preferences,
+)
 
 SECRET = b"a secret of the installation"
 TENANT = UUID("00000000-0000-7000-8000-000000000001")
@@ -96,3 +106,53 @@ def test_a_token_for_a_type_never_speaks_of_a_thread_nor_the_other_way_round() -
 
     assert isinstance(verify(sign(_subject(), SECRET), [SECRET]), Subject)
     assert isinstance(verify(sign_thread(forged, SECRET), [SECRET]), ThreadSubject)
+
+
+@given(tenant=st.uuids(), user=st.uuids(), hashed=st.binary(min_size=32, max_size=32), kind=NAMES)
+@example(tenant=TENANT, user=UUID(int=1), hashed=b"\xff" * 32, kind="\U0001f600" * 100)
+def test_whose_mail_it_was_is_read_back_too(tenant: UUID, user: UUID, hashed: bytes, kind: str) -> None:
+    subject = Subject(tenant, hashed, kind, user)
+
+    assert verify(sign(subject, SECRET), [b"newer", SECRET]) == subject
+    assert verify(sign(subject, b"another"), [SECRET]) is None
+
+
+def test_tokens_from_before_they_knew_the_user_still_verify() -> None:
+    made_by_the_first_release = "AAAAAAAAcACAAAAAAAAAAW-VRJ022eKYN5g4pzK_L68aLHu6-VSKdcZUDMci9ToKbmV3c3eVjcKnjv5FHDWn1TGI5a0"
+
+    assert verify(made_by_the_first_release, [b"newer", SECRET]) == _subject()
+    assert sign(_subject(), SECRET) == made_by_the_first_release
+
+
+@given(tenant=st.uuids(), user=st.uuids())
+def test_whose_preferences_were_signed_is_read_back(tenant: UUID, user: UUID) -> None:
+    subject = PreferencesSubject(tenant, user)
+
+    assert verify_preferences(sign_preferences(subject, SECRET), [b"newer", SECRET]) == subject
+    assert verify_preferences(sign_preferences(subject, b"another"), [SECRET]) is None
+
+
+def test_no_kind_of_token_passes_as_another() -> None:
+    user = UUID(int=7)
+    out = [
+        sign(_subject(), SECRET),
+        sign(Subject(TENANT, b"x" * 32, "news", user), SECRET),
+        sign_thread(ThreadSubject(TENANT, user, "issue", "1"), SECRET),
+    ]
+
+    assert [verify_preferences(token, [SECRET]) for token in out] == [None, None, None]
+    assert verify(sign_preferences(PreferencesSubject(TENANT, user), SECRET), [SECRET]) is None
+    # the same bytes, signed for the other purpose: a type whose name begins with the bytes of a user
+    as_type = Subject(TENANT, b"x" * 32, "a user of 16 byt" + "news")
+    content = base64.urlsafe_b64decode(sign(as_type, SECRET) + "==")[:-16]
+    as_user = Subject(TENANT, b"x" * 32, "news", UUID(bytes=content[48:64]))
+    assert base64.urlsafe_b64decode(sign(as_user, SECRET) + "==")[:-16] == content
+    assert verify(sign(as_type, SECRET), [SECRET]) == as_type
+    assert verify(sign(as_user, SECRET), [SECRET]) == as_user
+
+
+@given(text=st.text(max_size=100) | st.from_regex(r"[A-Za-z0-9_-]{0,100}", fullmatch=True))
+@example(text="A" * 5_000)
+@example(text="\ud800")
+def test_whatever_else_is_presented_opens_nobodys_preferences(text: str) -> None:
+    assert verify_preferences(text, [SECRET]) is None

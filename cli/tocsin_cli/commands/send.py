@@ -43,6 +43,9 @@ _ENDED_WELL = ("published", "skipped", "cancelled")
 @click.option("--channel", "channels", multiple=True, type=CHANNELS, help="May be repeated; else what the type says.")
 @click.option("--template", metavar="NAME", help="Whose words to use; else the type's.")
 @click.option("--priority", type=click.Choice(["low", "normal", "high", "critical"]))
+@click.option("--reply-to", metavar="ADDRESS", help="Of its email: where answers go.")
+@click.option("--cc", multiple=True, metavar="ADDRESS", help="Of its email: who gets a copy. May be repeated.")
+@click.option("--attach", "attachments", multiple=True, metavar="URL", help="Of its email: a file, by https. May be repeated.")
 @click.option("--send-at", type=AHEAD, help="Not before: a time, or a span from now such as 2h.")
 @click.option("--expires-at", type=AHEAD, help="Not after.")
 @click.option("--key", metavar="KEY", help="The idempotency key: the same key sends once. Made and printed if you give none.")
@@ -83,6 +86,9 @@ def _intent(**asked: Any) -> dict[str, Any]:
         "channels": list(asked["channels"]),
         "template": asked["template"],
         "priority": asked["priority"],
+        "reply_to": asked["reply_to"],
+        "cc": list(asked["cc"]),
+        "attachments": [{"url": url} for url in asked["attachments"]],
         "thread": thread if audience["kind"] != "thread" else None,
         "mode": "test" if asked["test"] else None,
     } | {name: times.wire(at) if at else None for name, at in moments.items()}

@@ -79,6 +79,7 @@ def show(session: Session, /, user: str) -> None:
 @click.option("--username", metavar="NAME")
 @click.option("--locale", metavar="LOCALE", help="Such as de or pt-BR.")
 @click.option("--timezone", metavar="ZONE", help="Such as Europe/Berlin.")
+@click.option("--avatar-url", metavar="URL", help="The address of an image.")
 @click.option("--attribute", "attributes", multiple=True, metavar="NAME=VALUE", help="JSON or text. May be repeated.")
 @click.option("--clear", multiple=True, type=click.Choice(user_files.FIELDS), help="Take a field away. May be repeated.")
 @pass_session
@@ -169,9 +170,9 @@ def import_users(
 ) -> Exit | None:
     """Write the users of a file: each row is a whole user, and what it does not name is cleared.
 
-    CSV has a line with the names of the columns: id, email, phone, username, locale, timezone, and attributes.NAME for each
-    attribute. NDJSON has an object a line, JSON a list of them. Rows that cannot be written do not hold up the others: they are
-    written to a file with the reason, and the exit code is 5. Interrupted, the same command goes on where it was.
+    CSV has a line with the names of the columns: id, email, phone, username, locale, timezone, avatar_url, and attributes.NAME
+    for each attribute. NDJSON has an object a line, JSON a list of them. Rows that cannot be written do not hold up the others:
+    they are written to a file with the reason, and the exit code is 5. Interrupted, the same command goes on where it was.
     """
     kind = user_files.format_of(file, kind)
     with _opened(file) as (text, digest, count):

@@ -17,6 +17,7 @@ export interface UserFields {
   username?: string | null;
   locale?: string | null;
   timezone?: string | null;
+  avatar_url?: string | null;
   attributes?: Record<string, unknown>;
 }
 
@@ -41,8 +42,15 @@ export type Audience =
 /** A user's id, a person, several of them, an address, or an audience with its `kind`. */
 export type Recipient = string | InlineUser | (string | InlineUser)[] | { email: string; phone?: string } | { phone: string; email?: string } | Audience;
 
+/** What stands beside the words: up to two buttons (the first is the primary one), how grave it is, an emoji or a picture. */
+export interface Display {
+  actions?: { label: string; url: string }[] | null;
+  severity?: "info" | "warning" | "critical" | null;
+  icon?: string | null;
+}
+
 /** A template's variables, or the words themselves. */
-export interface Payload {
+export interface Payload extends Display {
   title?: string;
   message?: string;
   url?: string | null;
@@ -60,6 +68,10 @@ interface IntentFields {
   expires_at?: Time;
   retry?: { max_attempts?: number; backoff?: "exponential" | "linear" | "constant"; base_ms?: number };
   mode?: "live" | "test";
+  /** This and the next two: of its email. */
+  reply_to?: string;
+  cc?: string[];
+  attachments?: { url: string; filename?: string; content_type?: string }[];
 }
 
 /** As the API has it. */
@@ -124,7 +136,7 @@ export interface DomainEvent {
   id?: string;
   specversion?: "1.0";
   time?: Time;
-  data?: {
+  data?: Display & {
     scope?: string;
     thread?: Thread;
     actor?: string;

@@ -1,14 +1,19 @@
 /** <TocsinInbox/> for React 18 and 19. Importing this also types <tocsin-inbox> in JSX. */
 
-import type { DetailedHTMLProps, ForwardRefExoticComponent, HTMLAttributes, RefAttributes } from "react";
+import type { DetailedHTMLProps, ForwardRefExoticComponent, HTMLAttributes, ReactNode, RefAttributes } from "react";
 import type { TocsinInbox as TocsinInboxElement, TocsinInboxAttributes, TocsinInboxEventMap, TokenProvider } from "./index.js";
 
-export interface TocsinInboxProps extends TocsinInboxAttributes, Omit<HTMLAttributes<TocsinInboxElement>, "children" | "onSelect"> {
-  /** Asked for the first token, and for the next one when the API answers 401. It may be another function each time. */
+export interface TocsinInboxProps extends TocsinInboxAttributes, Omit<HTMLAttributes<TocsinInboxElement>, "onSelect"> {
+  /** Asked for the first token, and for the next one before that ends. It may be another function each time. */
   tokenProvider?: TokenProvider;
+  /** It may be another function each time: the newest is asked for rows that are new or changed. */
+  renderRow?: NonNullable<TocsinInboxElement["renderRow"]>;
+  /** What has `slot="header"` stands in the place of the title. */
+  children?: ReactNode;
   onUnread?: (event: TocsinInboxEventMap["tocsin-unread"]) => void;
   onOpen?: (event: TocsinInboxEventMap["tocsin-open"]) => void;
   onSelect?: (event: TocsinInboxEventMap["tocsin-select"]) => void;
+  onAction?: (event: TocsinInboxEventMap["tocsin-action"]) => void;
   onTokenExpired?: (event: TocsinInboxEventMap["tocsin-token-expired"]) => void;
 }
 

@@ -8,20 +8,26 @@ const EVENTS = {
   onUnread: "tocsin-unread",
   onOpen: "tocsin-open",
   onSelect: "tocsin-select",
+  onAction: "tocsin-action",
   onTokenExpired: "tocsin-token-expired",
 };
 // Before the element begins; a server has no layout, and React 18 complains about an effect of it there.
 const useEarlyEffect = typeof document === "undefined" ? useEffect : useLayoutEffect;
 
-function Bell({ token, tokenProvider, className, onUnread, onOpen, onSelect, onTokenExpired, ...rest }, ref) {
+/** React 18 would write "false" into an attribute, and then it is there. */
+const attributeOf = (isOn) => (isOn || isOn === "" ? "" : undefined);
+
+function Bell({ token, tokenProvider, renderRow, className, onUnread, onOpen, onSelect, onAction, onTokenExpired, toast, "title-badge": titleBadge, ...rest }, ref) {
   const element = useRef(null);
   // The element sees the same functions all the time, so it does not begin anew; they call the newest ones.
   const latest = useRef({});
   const askForToken = useRef(() => latest.current.tokenProvider?.());
   const hasProvider = Boolean(tokenProvider);
+  const makeRow = useRef((row) => latest.current.renderRow?.(row));
+  const hasRows = Boolean(renderRow);
 
   useEarlyEffect(() => {
-    latest.current = { tokenProvider, onUnread, onOpen, onSelect, onTokenExpired };
+    latest.current = { tokenProvider, renderRow, onUnread, onOpen, onSelect, onAction, onTokenExpired };
   });
   useEarlyEffect(() => {
     const node = element.current;
@@ -34,9 +40,13 @@ function Bell({ token, tokenProvider, className, onUnread, onOpen, onSelect, onT
     element.current.token = token ?? null;
     element.current.tokenProvider = hasProvider ? askForToken.current : null;
   }, [token, hasProvider]);
+  useEarlyEffect(() => {
+    element.current.renderRow = hasRows ? makeRow.current : null;
+  }, [hasRows]);
   useImperativeHandle(ref, () => element.current, []);
 
-  return createElement("tocsin-inbox", { ...rest, class: className, ref: element });
+  const switches = { toast: attributeOf(toast), "title-badge": attributeOf(titleBadge) };
+  return createElement("tocsin-inbox", { ...rest, ...switches, class: className, ref: element });
 }
 
 export const TocsinInbox = forwardRef(Bell);

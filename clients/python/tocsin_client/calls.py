@@ -45,6 +45,9 @@ def send(
     expires_at: datetime | None = None,
     retry: Mapping[str, Any] | None = None,
     mode: str | None = None,
+    reply_to: str | None = None,
+    cc: Iterable[str] | None = None,
+    attachments: Iterable[Mapping[str, Any]] | None = None,
     idempotency_key: str | None = None,
     wait: int | None = None,
 ) -> Call[Receipt]:
@@ -52,7 +55,9 @@ def send(
 
     `to` is a user's id, a `User` or a dict with `id` and addresses (written before it is sent; scope `manage` too), a list of
     those, an `Address`, a `Thread`, a `Scope`, or `Everyone()`. `wait` is how many seconds to wait for the outcome of one
-    attempt, at most 20. Without an `idempotency_key` one is made; every try uses the same, and the receipt has it.
+    attempt, at most 20. `reply_to`, `cc` and `attachments` (`{"url": …}` each) are for its email.
+
+    Without an `idempotency_key` one is made; every try uses the same, and the receipt has it.
     """
     intent = Intent(
         type=type,
@@ -70,6 +75,9 @@ def send(
         expires_at=expires_at,
         retry=retry,
         mode=mode,
+        reply_to=reply_to,
+        cc=cc,
+        attachments=attachments,
     )
     key = key_for(idempotency_key)
     headers = {"Content-Type": _JSON, "Idempotency-Key": quoted_key(key)}

@@ -29,12 +29,17 @@ class Intent:
     expires_at: datetime | None = None
     retry: Mapping[str, Any] | None = None
     mode: str | None = None
+    reply_to: str | None = None
+    cc: Iterable[str] | None = None
+    attachments: Iterable[Mapping[str, Any]] | None = None
     idempotency_key: str | None = None
 
     def body(self) -> dict[str, Any]:
         """As the API takes it, without what was not given."""
         if isinstance(self.channels, str):
             raise TypeError(f"`channels` is a list: [{self.channels!r}]")
+        if isinstance(self.cc, str):
+            raise TypeError(f"`cc` is a list: [{self.cc!r}]")
         found = {
             "type": self.type,
             "audience": audience_of(self.to),
@@ -48,6 +53,9 @@ class Intent:
             "expires_at": self.expires_at and written_moment(self.expires_at),
             "retry": self.retry,
             "mode": self.mode,
+            "reply_to": self.reply_to,
+            "cc": None if self.cc is None else list(self.cc),
+            "attachments": None if self.attachments is None else [dict(one) for one in self.attachments],
         }
         return {name: value for name, value in found.items() if value is not None}
 

@@ -17,6 +17,7 @@ class UserFields(TypedDict, total=False):
     username: str | None
     locale: str | None
     timezone: str | None
+    avatar_url: str | None
     attributes: Mapping[str, Any]
 
 
@@ -30,6 +31,7 @@ class User:
     username: str | None = None
     locale: str | None = None
     timezone: str | None = None
+    avatar_url: str | None = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = field(default=None, compare=False)
     updated_at: datetime | None = field(default=None, compare=False)

@@ -18,7 +18,10 @@ function list(event) {
   const time = document.createElement("time");
   const line = document.createElement("li");
   time.textContent = new Date().toLocaleTimeString();
-  line.append(time, `${event.type} ${JSON.stringify(row ? { ...detail, title: row.title } : detail)}`);
+  const words = JSON.stringify(row ? { ...detail, title: row.title } : detail);
+  // What turns text around is shown as what it is.
+  const seen = words.replace(/[\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+  line.append(time, `${event.type} ${seen}`);
   document.querySelector("#none").hidden = true;
   const lines = document.querySelector("#events");
   lines.prepend(line);
@@ -32,10 +35,15 @@ function showTheme() {
   return isDark;
 }
 
-for (const name of ["unread", "open", "select", "token-expired"]) inbox.addEventListener(`tocsin-${name}`, list);
+for (const name of ["unread", "open", "select", "action", "token-expired"]) inbox.addEventListener(`tocsin-${name}`, list);
 theme.addEventListener("click", () => {
   document.documentElement.dataset.theme = showTheme() ? "light" : "dark";
   showTheme();
+});
+document.querySelector("#wishes").addEventListener("change", ({ target }) => {
+  if (target.type === "checkbox") inbox.toggleAttribute(target.name, target.checked);
+  else if (target.value) inbox.setAttribute(target.name, target.value);
+  else inbox.removeAttribute(target.name);
 });
 document.querySelector("#form").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -1,184 +1,16 @@
-/** What <tocsin-inbox> knows and does: session, rows, and changes that are shown before they are made. No DOM, and no words. */
+/** What <tocsin-inbox> knows and does: rows, the count, and changes that are shown before they are made. No DOM, and no words. */
+
+export { Refused, Sessions } from "./tocsin-inbox-session.js?v=4f7713c69ae42a3b";
 
 const PAGE_SIZE = 25;
-const ACTIVE_MS = 5 * 60_000; // how long after the last movement a person counts as there
-const POLL_MS = 30_000;
-const PACE_MS = 400; // at least this long between two live questions, so that a burst of news is one refresh
+const MOST_ROWS = 200; // that the server gives at once
+const FARTHEST_SNOOZE_MS = 365 * 24 * 3600e3;
 
-/** The server said no, with details of the problem: `errors` are [{pointer, message}] of single fields. */
-export class Refused extends Error {
-  constructor(status, raw = "", retryAfter = 0) {
-    let problem = {};
-    try {
-      problem = JSON.parse(raw) ?? {}; // a proxy on the way may answer in HTML
-    } catch {}
-    super(problem.detail || problem.title || "");
-    Object.assign(this, { status, retryAfter, errors: problem.errors ?? [] });
-  }
-}
-
-/** The sessions of a page, which answers isHidden() and isOnline(). */
-export class Sessions {
-  joined = new Set();
-  #movedAt = Date.now();
-
-  constructor(page) {
-    this.page = page;
-  }
-
-  of(api, token, provider) {
-    const same = [...this.joined].find((one) => !one.signedOut && one.api === api && one.given === token && one.provider === provider);
-    return same ?? new Session(this, api, token, provider);
-  }
-
-  get isActive() {
-    return Date.now() - this.#movedAt < ACTIVE_MS;
-  }
-
-  moved() {
-    const wasIdle = !this.isActive;
-    this.#movedAt = Date.now();
-    if (wasIdle) for (const session of this.joined) session.wake();
-  }
-
-  // A hidden tab asks nothing: what it waits for is let go, and asked again when it is looked at.
-  looked() {
-    for (const session of this.joined) this.page.isHidden() ? session.letGo() : session.wake();
-  }
-
-  weather() {
-    for (const session of this.joined) session.weather();
-  }
-}
-
-/** One person at one server: asks with their token, and listens for news once for all elements of the page. */
-class Session {
-  #sessions;
-  #listeners = new Set();
-  #etags = {};
-  #news = null;
-  #renewing = null;
-  #asking = null;
-  #running = false;
-  #wake = () => {};
-
-  constructor(sessions, api, token, provider) {
-    this.#sessions = sessions;
-    Object.assign(this, { api, token, provider, given: token, signedOut: !token && !provider });
-  }
-
-  get isOnline() {
-    return this.#sessions.page.isOnline();
-  }
-
-  /** `listener` has news({unread, capped}), expired() and weather(), called when the line or the server goes or comes back. */
-  join(listener) {
-    this.#sessions.joined.add(this);
-    this.#listeners.add(listener);
-    if (this.#news) listener.news(this.#news);
-    if (!this.#running) this.#run();
-  }
-
-  leave(listener) {
-    this.#listeners.delete(listener);
-    if (this.#listeners.size) return;
-    this.#sessions.joined.delete(this);
-    this.letGo();
-    this.wake(true);
-  }
-
-  wake(evenFromBackoff = false) {
-    this.#wake(evenFromBackoff);
-  }
-
-  letGo() {
-    this.#asking?.abort();
-  }
-
-  weather() {
-    for (const listener of this.#listeners) listener.weather();
-    this.wake(true);
-  }
-
-  /** One request; a 401 renews the token once and asks again. Answers {status, etag, data} or throws. */
-  async ask(method, path, { body, etag, signal } = {}) {
-    for (let renewed = false; ; renewed = true) {
-      const token = this.token || (await this.#renew());
-      if (!token) throw this.#expire(new Refused(401));
-      const headers = { Authorization: `Bearer ${token}` };
-      if (body) headers["Content-Type"] = "application/json";
-      if (etag) headers["If-None-Match"] = etag;
-      // A row that is opened leaves the page: its PATCH must survive that.
-      const options = { method, headers, signal, cache: "no-store", credentials: "omit", keepalive: method === "PATCH" };
-      const answer = await fetch(`${this.api}/v1/inbox${path}`, body ? { ...options, body: JSON.stringify(body) } : options);
-      const raw = await answer.text();
-      if (answer.ok || answer.status === 304) {
-        return { status: answer.status, etag: answer.headers.get("ETag") ?? etag, data: raw ? JSON.parse(raw) : null };
-      }
-      if (answer.status === 401 && !renewed && (this.token !== token || (await this.#renew()))) continue;
-      const refused = new Refused(answer.status, raw, Number(answer.headers.get("Retry-After")) || 0);
-      throw answer.status === 401 ? this.#expire(refused) : refused;
-    }
-  }
-
-  async #renew() {
-    this.#renewing ??= Promise.resolve(this.provider?.()).finally(() => (this.#renewing = null));
-    return (this.token = await this.#renewing);
-  }
-
-  #expire(refused) {
-    const isNews = !this.signedOut;
-    this.signedOut = true;
-    if (isNews) for (const listener of this.#listeners) listener.expired();
-    return refused;
-  }
-
-  async #run() {
-    this.#running = true;
-    let failures = 0;
-    while (this.#listeners.size && !this.signedOut) {
-      if (this.#sessions.page.isHidden() || !this.isOnline) await this.#rest(2 ** 30);
-      else failures = await this.#round(failures);
-    }
-    this.#running = false;
-  }
-
-  /** Ask once and rest as long as is right. After a failure the cheap question comes first: it works when no place to wait is free. */
-  async #round(failures) {
-    const isLive = this.#sessions.isActive;
-    try {
-      if (failures || !isLive) await this.#look("/unread-count");
-      if (failures) for (const listener of this.#listeners) listener.weather();
-      const isWorthIt = !isLive || (await this.#look("/live?wait=20"));
-      await this.#rest(this.#sessions.isActive && isWorthIt ? PACE_MS : POLL_MS);
-      return 0;
-    } catch (error) {
-      if (error.name === "AbortError") return failures;
-      const seconds = Math.min(30, 2 ** failures) * (0.5 + Math.random() / 2);
-      await this.#rest(Math.max(seconds, (error.retryAfter ?? 0) + Math.random()) * 1000, true);
-      return failures + 1;
-    }
-  }
-
-  /** Tell the listeners what is new. False if the server does not really wait (an answer without ETag, a 304 at once). */
-  async #look(path) {
-    const began = Date.now();
-    this.#asking = new AbortController();
-    const { status, etag, data } = await this.ask("GET", path, { etag: this.#etags[path], signal: this.#asking.signal });
-    this.#etags[path] = etag;
-    if (status === 200) for (const listener of this.#listeners) listener.news((this.#news = data));
-    return etag && (status === 200 || Date.now() - began > 1000);
-  }
-
-  #rest(milliseconds, firmly = false) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.#wake = (even) => (even || !firmly) && (clearTimeout(timer), resolve());
-    });
-  }
-}
+/** Strangers' words without the characters that turn around what stands after them (U+202E and its kin). */
+export const plain = (words) => String(words ?? "").replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 const emptyList = (tab) => ({ tab, rows: [], cursor: null, state: "loading", why: "" });
+const standardTab = (status) => ({ id: status, status, kinds: [] });
 
 export const isSnoozed = (row) => new Date(row.snoozed_until ?? 0) > Date.now();
 const isHere = (row) => !row.hidden && !row.done_at && !isSnoozed(row);
@@ -191,6 +23,32 @@ const belongs = {
   done: (row) => !row.hidden && row.done_at,
 };
 
+/**
+ * The tabs that a page wishes for: `All|Orders=order.*,invoice.*|Saved=@saved`, or JSON: [{"label", "kinds"?, "status"?}].
+ * Null if they cannot be understood.
+ */
+export function parseTabs(wish) {
+  try {
+    const wished = wish.trim().startsWith("[") ? JSON.parse(wish) : wish.split("|").map(compactTab);
+    return wished.length && wished.length <= 10 ? wished.map(ownTab) : null;
+  } catch {
+    return null;
+  }
+}
+
+function compactTab(wish) {
+  const [, label, what] = wish.match(/^([^=]*)(?:=(.*))?$/);
+  if (what === undefined) return { label };
+  return what.trim().startsWith("@") ? { label, status: what.trim().slice(1) } : { label, kinds: what.split(",") };
+}
+
+function ownTab({ label, kinds = [], status = "all" }, at) {
+  const tab = { id: `own-${at}`, label: label.trim(), status, kinds: kinds.map((kind) => kind.trim()) };
+  const isGood = tab.label && tab.label.length <= 40 && belongs[status] && kinds.length <= 10;
+  if (!isGood || !tab.kinds.every((kind) => /^[^\s,*]+\*?$/.test(kind))) throw new TypeError(label);
+  return tab;
+}
+
 const threadPath = ({ thread }) => thread && `/threads/${encodeURIComponent(thread.kind)}/${encodeURIComponent(thread.id)}`;
 
 /** When a snoozed row comes back: in an hour, or at nine in the morning of tomorrow or of next Monday, local time. */
@@ -201,6 +59,14 @@ export function snoozeTime(choice) {
   at.setHours(9, 0, 0, 0);
   return at.toISOString();
 }
+
+/** The moment that somebody chose, "2030-05-15T09:00" in local time; null if it is past, or farther than the server takes. */
+export function chosenTime(local) {
+  const until = new Date(local) - Date.now();
+  return until > 0 && until <= FARTHEST_SNOOZE_MS ? new Date(local).toISOString() : null;
+}
+
+const newest = (rows) => rows.map((row) => row.last_event_at).reduce((a, b) => (new Date(a) >= new Date(b) ? a : b));
 
 /** What the server will make of a row when it is sent this change. */
 function foreseen(row, change) {
@@ -221,11 +87,12 @@ function arrivals(before, after) {
 
 /**
  * The rows of a tab and the count. `view` answers isOpen() and explain(error), and is told changed(), counted(isNew), forgot(),
- * expired(), undone(error), arrived(row), and grew(unread, capped) while it is closed.
+ * expired(), undone(error), arrived(row), and grew(howMany) while it is closed.
  */
 export class Inbox {
-  list = emptyList("all");
+  list = emptyList(standardTab("all"));
   unread = 0;
+  unseen = 0; // of the unread ones
   capped = false;
   #view;
   #session = null;
@@ -247,7 +114,7 @@ export class Inbox {
     this.#session = session;
     this.#known = false;
     this.#muted.clear();
-    this.#count(0);
+    this.#count({ unread: 0, unseen: 0 });
     this.#forget();
     if (!session.signedOut) session.join(this.#listener);
     if (this.#view.isOpen()) this.refresh();
@@ -267,16 +134,16 @@ export class Inbox {
   }
 
   #listener = {
-    news: ({ unread, capped }) => {
-      const isMore = this.#known && unread > this.unread;
+    news: (news) => {
+      const more = this.#known ? news.unread - this.unread : 0;
       this.#known = true;
-      if (this.#busy) this.#missed = [unread, capped];
-      else this.#count(unread, capped);
+      if (this.#busy) this.#missed = news;
+      else this.#count(news);
       if (this.#view.isOpen()) this.refresh();
-      else if (isMore) this.#view.grew(unread, capped);
+      else if (more > 0) this.#view.grew(more);
     },
     expired: () => {
-      this.#count(0);
+      this.#count({ unread: 0, unseen: 0 });
       this.#forget();
       this.#view.expired();
     },
@@ -292,14 +159,25 @@ export class Inbox {
     this.#view.forgot();
   }
 
-  #count(unread, capped = false) {
-    const isNew = Math.max(0, unread) !== this.unread;
-    Object.assign(this, { unread: Math.max(0, unread), capped });
-    this.#view.counted(isNew);
+  #count({ unread, unseen = 0, capped = false }) {
+    const before = [this.unread, this.unseen];
+    Object.assign(this, { unread: Math.max(0, unread), unseen: Math.max(0, unseen), capped });
+    this.#view.counted(before[0] !== this.unread || before[1] !== this.unseen);
   }
 
+  /** `tab` is {id, status, kinds}, or the name of a status. */
   switchTo(tab) {
-    this.list = emptyList(tab);
+    this.list = emptyList(typeof tab === "string" ? standardTab(tab) : tab);
+  }
+
+  #page({ tab: { status, kinds } }, limit, cursor) {
+    const more = [cursor && `&cursor=${encodeURIComponent(cursor)}`, kinds.length && `&kind=${encodeURIComponent(kinds)}`];
+    return this.ask("GET", `?status=${status}&limit=${limit}${more.filter(Boolean).join("")}`);
+  }
+
+  /** The newest row that is unread. */
+  async newest() {
+    return (await this.#page({ tab: standardTab("unread") }, 1)).data.data[0];
   }
 
   /** Load what is shown again, as many rows as there are; quietly, if there are any. */
@@ -310,8 +188,7 @@ export class Inbox {
     if (this.#busy || list.isLoading) return; // who is at work comes back here
     Object.assign(list, { isLoading: true, isStale: false });
     try {
-      const limit = Math.min(200, Math.max(PAGE_SIZE, list.rows.length));
-      const { data } = await this.ask("GET", `?status=${list.tab}&limit=${limit}`);
+      const { data } = await this.#page(list, Math.min(MOST_ROWS, Math.max(PAGE_SIZE, list.rows.length)));
       if (this.#busy) list.isStale = true;
       else this.#take(list, data);
     } catch (error) {
@@ -325,8 +202,21 @@ export class Inbox {
 
   #take(list, { data, next_cursor: cursor }) {
     const [first] = list.state === "ready" ? arrivals(list.rows, data) : [];
-    Object.assign(list, { rows: data, cursor, state: "ready", why: "" });
-    if (first && list === this.list) this.#view.arrived(first);
+    const known = new Set(data.map((row) => row.id));
+    // Who has scrolled farther than this answer reaches keeps the rows below.
+    const last = cursor && list.rows.length > data.length ? list.rows.findIndex((row) => row.id === data.at(-1).id) : -1;
+    const below = last < 0 ? [] : list.rows.slice(last + 1).filter((row) => !known.has(row.id));
+    Object.assign(list, { rows: [...data, ...below], cursor: below.length ? list.cursor : cursor, state: "ready", why: "" });
+    if (list !== this.list) return;
+    if (first) this.#view.arrived(first);
+    if (this.#view.isOpen()) this.#see();
+  }
+
+  /** Who opened the bell has seen what is there. If that cannot be told now, the next opening tells it. */
+  #see() {
+    if (!this.unseen) return;
+    this.#count({ ...this, unseen: 0 });
+    this.ask("POST", "/seen", { body: {} }).catch(() => {});
   }
 
   retry() {
@@ -337,10 +227,10 @@ export class Inbox {
   /** Answers the first row of the next page, if it is still shown. */
   async loadMore() {
     const { list } = this;
-    if (list.isPaging) return;
+    if (list.isPaging || !list.cursor) return;
     list.isPaging = true;
     try {
-      const { data } = await this.ask("GET", `?status=${list.tab}&limit=${PAGE_SIZE}&cursor=${encodeURIComponent(list.cursor)}`);
+      const { data } = await this.#page(list, PAGE_SIZE, list.cursor);
       const known = new Set(list.rows.map((row) => row.id));
       const more = data.data.filter((row) => !known.has(row.id));
       Object.assign(list, { rows: [...list.rows, ...more], cursor: data.next_cursor });
@@ -389,20 +279,35 @@ export class Inbox {
   }
 
   readAll() {
-    const { list, unread } = this;
+    const read = (row) => ({ ...row, unread: false });
+    if (this.list.rows.length) this.#all("/read-all", {}, (rows) => rows.map(read), { unread: 0, unseen: 0 });
+  }
+
+  /** All, or only what is `read`. Answers what left if every row of it is known, so that it can be brought back. */
+  doneAll(status) {
+    const { rows, cursor } = this.list;
+    const leaves = (row) => status === "all" || !row.unread;
+    const gone = rows.filter(leaves).map((row) => foreseen(row, { done: true }));
+    if (!rows.length) return [];
+    const count = status === "all" ? { unread: 0, unseen: 0 } : this;
+    this.#all("/done-all", { status }, (rows) => rows.filter((row) => !leaves(row)), count);
+    return cursor ? [] : gone;
+  }
+
+  /** Change every row up to the newest one that is shown, as often as the server has more of them. */
+  #all(path, body, changed, count) {
+    const { list, unread, unseen, capped } = this;
     const { rows } = list;
-    if (!rows.length) return;
-    const before = rows.map((row) => row.last_event_at).reduce((a, b) => (new Date(a) > new Date(b) ? a : b));
     const apply = () => {
-      list.rows = rows.map((row) => ({ ...row, unread: false })).filter(belongs[list.tab]);
-      this.#count(0);
+      list.rows = changed(rows).filter(belongs[list.tab.status]);
+      this.#count(count);
     };
     const send = async (session) => {
       let more = true;
-      while (more) ({ more } = (await session.ask("POST", "/read-all", { body: { before } })).data);
+      while (more) ({ more } = (await session.ask("POST", path, { body: { ...body, before: newest(rows) } })).data);
       list.isStale = true;
     };
-    this.#try(apply, send, () => ((list.rows = rows), this.#count(unread)));
+    this.#try(apply, send, () => ((list.rows = rows), this.#count({ unread, unseen, capped })));
   }
 
   /** Show a change at once, send it after those before it, and take it back if the server refuses. */
@@ -425,21 +330,23 @@ export class Inbox {
   }
 
   #settle() {
-    if (this.#missed) this.#count(...this.#missed);
+    if (this.#missed) this.#count(this.#missed);
     this.#missed = null;
     if (this.list.isStale) this.refresh();
   }
 
   #swap(list, from, to) {
     this.#put(list, to);
-    this.#count(this.unread + countsAs(to) - countsAs(from));
+    const change = countsAs(to) - countsAs(from);
+    const unseen = this.unseen + (this.#view.isOpen() ? 0 : change); // open, all is seen
+    this.#count({ unread: this.unread + change, unseen, capped: this.capped });
   }
 
   /** The row in its place by time, or out of the list if it is no longer one of these. */
   #put(list, row) {
     const rows = list.rows.filter((each) => each.id !== row.id);
     const at = rows.findIndex((each) => new Date(each.last_event_at) < new Date(row.last_event_at));
-    if (belongs[list.tab](row)) rows.splice(at < 0 ? rows.length : at, 0, row);
+    if (belongs[list.tab.status](row)) rows.splice(at < 0 ? rows.length : at, 0, row);
     list.rows = rows;
   }
 }

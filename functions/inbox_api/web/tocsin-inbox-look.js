@@ -1,95 +1,4 @@
-/** The words, icons and style sheet of <tocsin-inbox>. */
-
-/** Every word a person sees. A page may put its own in their place: `Object.assign(text, {done: "Erledigt"})`. */
-export const text = {
-  locale: "en",
-  label: "Notifications",
-  unread: (n, capped) => `${n}${capped ? " or more" : ""} unread`,
-  tabs: { all: "Inbox", unread: "Unread", saved: "Saved", snoozed: "Snoozed", done: "Done" },
-  empty: {
-    all: ["All caught up", "New notifications will show up here by themselves."],
-    unread: ["Nothing unread", "You have seen everything."],
-    saved: ["Nothing saved", "Save what you want to come back to."],
-    snoozed: ["Nothing snoozed", "What you snooze waits here until its time."],
-    done: ["Nothing done yet", "What you finish is kept here."],
-  },
-  reasons: {
-    mention: "mentioned you",
-    review_requested: "review requested",
-    assign: "assigned to you",
-    author: "you started this",
-    comment: "you commented",
-    subscribed: "subscribed",
-    watching: "watching",
-  },
-  channels: { email: "Email", sms: "Text message", push: "Push", in_app: "In this inbox" },
-  isUnread: "Unread.",
-  everyone: "for everyone",
-  muted: "muted",
-  updates: (n) => `${n} updates`,
-  until: (when) => `until ${when}`,
-  noScope: "Other",
-  markRead: "Mark as read",
-  markUnread: "Mark as unread",
-  markAllRead: "Mark all as read",
-  save: "Save",
-  unsave: "Remove from saved",
-  done: "Done",
-  undone: "Move to inbox",
-  more: "More actions",
-  snooze: { hour: "Snooze for 1 hour", tomorrow: "Snooze until tomorrow, 9:00", monday: "Snooze until Monday, 9:00" },
-  unsnooze: "Stop snoozing",
-  mute: "Mute this thread",
-  unmute: "Unmute this thread",
-  hide: "Hide",
-  undo: "Undo",
-  isDone: "Done.",
-  isSnoozed: "Snoozed.",
-  isMuted: "Thread muted.",
-  isHidden: "Hidden.",
-  loading: "Loading…",
-  loadMore: "Load more",
-  retry: "Try again",
-  failed: "This did not work",
-  unreachable: "The server cannot be reached.",
-  rolledBack: (why) => `Not changed. ${why}`,
-  offline: "You are offline.",
-  signedOut: ["Signed out", "Sign in again to see your notifications."],
-  arrived: (title) => `New notification: ${title}`,
-  preferences: "Preferences",
-  back: "Back to the inbox",
-  close: "Close",
-  cap: "At most per day",
-  noCap: "No limit",
-  quietFrom: "Quiet from",
-  quietUntil: "Quiet until",
-  zone: "Time zone",
-  limits: "Limits and quiet hours",
-  saved: "Saved.",
-  shortcuts: "Keyboard shortcuts",
-  keys: [
-    ["↑ ↓", "Previous, next"],
-    ["Home End", "First, last"],
-    ["Enter", "Open"],
-    ["r", "Read or unread"],
-    ["d", "Done"],
-    ["s", "Save"],
-    ["z", "Snooze"],
-    ["m", "Mute the thread"],
-    ["?", "This list"],
-    ["Esc", "Close"],
-  ],
-};
-
-export const full = (iso) => new Date(iso).toLocaleString(text.locale, { dateStyle: "medium", timeStyle: "short" });
-
-export function ago(iso) {
-  const seconds = (new Date(iso) - Date.now()) / 1000;
-  const units = [["year", 31536e3], ["month", 2592e3], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
-  const format = new Intl.RelativeTimeFormat(text.locale, { numeric: "auto", style: "narrow" });
-  return unit === "second" ? format.format(0, "second") : format.format(Math.trunc(seconds / size), unit);
-}
+/** The icons and the style sheet of <tocsin-inbox>. */
 
 export const icons = {
   bell: "M6 9.5a6 6 0 0 1 12 0c0 5.5 2.5 7 2.5 7h-17S6 15 6 9.5M10 20a2.2 2.2 0 0 0 4 0",
@@ -104,19 +13,31 @@ export const icons = {
   close: "M6.5 6.5l11 11M17.5 6.5l-11 11",
   clock: "M12 7.5V12l3 2M20.5 12a8.5 8.5 0 1 1-17 0 8.5 8.5 0 0 1 17 0",
   mute: "M6 9.5a6 6 0 0 1 12 0c0 5.5 2.5 7 2.5 7h-17S6 15 6 9.5M4 3.5l16 17",
+  warning: "M12 4.5l8.5 15h-17zM12 10.5v4M12 17h.01",
+  critical: "M8.3 3.5h7.4l4.8 4.8v7.4l-4.8 4.8H8.3l-4.8-4.8V8.3zM12 8v5M12 16h.01",
+  lock: "M6 11h12v9H6zM8.5 11V7.5a3.5 3.5 0 0 1 7 0V11",
+  whole: "M4 6h16M4 10.5h16M4 15h16M4 19.5h9",
+  less: "M4 6h16M4 10.5h9",
+  keys: "M3.5 6.5h17v11h-17zM7 10h.01M10.5 10h.01M14 10h.01M17.5 10h.01M8 14h8",
   hide: "M5 7h14M10 7V4.5h4V7M7 7l.8 12.5h8.4L17 7",
 };
 
-export const sheet = new CSSStyleSheet();
-sheet.replaceSync(`
+/** Rules as a sheet that shadow trees adopt: no policy of a page has anything against those. */
+export function sheetOf(rules) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(rules);
+  return sheet;
+}
+
+export const sheet = sheetOf(`
 :host { display: inline-block; position: relative; --accent: var(--tocsin-accent, light-dark(#3056d3, #8ea9ff));
   --bg: var(--tocsin-background, light-dark(#fff, #17191f)); --fg: var(--tocsin-text, light-dark(#1b1e25, #e9ebf0));
   --muted: var(--tocsin-muted, light-dark(#5c6370, #9ca3b2)); --line: var(--tocsin-line, light-dark(#e7e9ee, #2b2f39));
-  --soft: var(--tocsin-surface, light-dark(#f4f5f8, #22262f)); --bad: light-dark(#b3261e, #ffa199); --r: var(--tocsin-radius, 14px) }
+  --soft: var(--tocsin-surface, light-dark(#f4f5f8, #22262f)); --bad: light-dark(#b3261e, #ffa199); --warn: light-dark(#8a5300, #f5bd5c); --r: var(--tocsin-radius, 14px) }
 :host([hidden]), [hidden] { display: none !important }
 :host([theme=light]) { color-scheme: light } :host([theme=dark]) { color-scheme: dark } :host([theme=auto]) { color-scheme: light dark }
 * { box-sizing: border-box; margin: 0 }
-button, input { font: inherit; color: inherit; letter-spacing: inherit }
+button, input, dialog { font: inherit; color: inherit; letter-spacing: inherit }
 button { border: 0; background: none; padding: 0; cursor: pointer }
 svg { inline-size: 18px; block-size: 18px; fill: none; stroke: currentColor; stroke-width: 1.7; stroke-linecap: round; stroke-linejoin: round; flex: none }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px }
@@ -131,12 +52,12 @@ svg { inline-size: 18px; block-size: 18px; fill: none; stroke: currentColor; str
   flex-direction: column; overflow: hidden; border: 1px solid var(--line); border-radius: var(--r); background: var(--bg); color: var(--fg);
   font: 14px/1.45 var(--tocsin-font, system-ui, sans-serif); text-align: left; box-shadow: 0 2px 6px #0f121a14, 0 16px 48px #0f121a33 }
 .panel:popover-open { display: flex }
-.panel:focus { outline: none } .panel:dir(rtl) { text-align: right } .title, .message, .fact, h3 { unicode-bidi: plaintext }
+.panel:focus { outline: none } .panel:dir(rtl) { text-align: right } h3 { unicode-bidi: plaintext }
 .head { display: flex; align-items: center; gap: 2px; padding-block: 12px 8px; padding-inline: 18px 10px }
-.head .icon:first-child { margin-inline: -8px 4px } .head h2 { flex: 1; font-size: 16px; font-weight: 650; letter-spacing: -.01em }
+.head .icon:first-child { margin-inline: -8px 4px } .head h2, ::slotted([slot=header]) { flex: 1; min-inline-size: 0 } .head h2 { font-size: 16px; font-weight: 650; letter-spacing: -.01em }
 .icon { inline-size: 32px; block-size: 32px; color: var(--muted) }
 .icon:hover, .icon[aria-expanded=true] { background: color-mix(in srgb, currentColor 12%, transparent); color: var(--fg) }
-.more svg { stroke-width: 3 } .icon.on svg { fill: currentColor; color: var(--accent) }
+.more svg, .dots svg { stroke-width: 3 } .icon.on svg { fill: currentColor; color: var(--accent) }
 .head, .tabs { flex: none }
 .tabs { display: flex; gap: 2px; padding: 0 12px; border-block-end: 1px solid var(--line); overflow-x: auto; scrollbar-width: none }
 .tab { padding: 7px 8px 9px; color: var(--muted); font-weight: 500; white-space: nowrap; border-block-end: 2px solid transparent; outline-offset: -3px }
@@ -144,41 +65,47 @@ svg { inline-size: 18px; block-size: 18px; fill: none; stroke: currentColor; str
 .body { flex: 1; overflow-y: auto; scrollbar-width: thin; scrollbar-color: var(--line) transparent; overscroll-behavior: contain; min-block-size: 0 }
 .body h3 { position: sticky; inset-block-start: 0; z-index: 2; padding: 10px 18px 6px; background: var(--bg); color: var(--muted); font-size: 12px; font-weight: 600; overflow-wrap: anywhere }
 ul { list-style: none; padding: 0 }
-.row { position: relative; padding-block: 11px 12px; padding-inline: 34px 18px; border-block-end: 1px solid var(--line) }
+.row { position: relative; padding-block: 12px; padding-inline: 64px 18px; border-block-end: 1px solid var(--line) }
 .row:hover, .row:focus-within { background: var(--soft) }
-.dot { position: absolute; inset-inline-start: 16px; inset-block-start: 18px; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--accent) }
+.row.own { padding-inline-start: 22px }
+.is-warning, .is-critical { --tone: var(--warn); box-shadow: inset 3px 0 var(--tone) } .is-critical { --tone: var(--bad) } .row:dir(rtl):is(.is-warning, .is-critical) { box-shadow: inset -3px 0 var(--tone) }
+.dot { position: absolute; inset-inline-start: 7px; inset-block-start: 26px; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--accent) }
 .open { display: block; scroll-margin-block: 44px 16px; inline-size: 100%; text-align: inherit; color: inherit; text-decoration: none; outline: none; min-inline-size: 0; overflow-wrap: anywhere }
 .open::after { content: ""; position: absolute; inset: 0 } .open:focus-visible::after { outline: 2px solid var(--accent); outline-offset: -3px; border-radius: 8px }
-.title { display: block; padding-inline-end: 84px; font-weight: 500; color: var(--muted) } .is-unread .title { font-weight: 620; color: var(--fg) }
-.message { color: var(--muted); margin-block-start: 1px; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden } .whole { display: block; white-space: pre-line }
-time { position: absolute; inset-block-start: 11px; inset-inline-end: 18px; color: var(--muted); font-size: 12px; line-height: 20px; white-space: nowrap }
+.figure { position: absolute; inset-inline-start: 20px; inset-block-start: 13px; display: grid; place-items: center; inline-size: 34px; block-size: 34px; border-radius: 50%; overflow: hidden; background: var(--soft); color: var(--tone, var(--muted)); font: 600 12.5px/1 var(--tocsin-font, system-ui, sans-serif) }
+.figure.person { background: oklch(.5 .11 var(--hue)); color: #fff } .figure.emoji { background: none; font-size: 22px } .row:hover .figure:not(.person) { background-color: color-mix(in srgb, var(--muted) 14%, transparent) }
+.figure img { position: absolute; inset: 0; inline-size: 100%; block-size: 100%; object-fit: cover } .figure.own { border-radius: 9px; background: none }
+.title { font-weight: 500; color: var(--muted); max-inline-size: calc(100% - 84px) } .is-unread .title { font-weight: 620; color: var(--fg) }
+.title, .message { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; text-align: start } .whole :is(.title, .message) { display: block; white-space: pre-line }
+:dir(ltr) > slot > :is(.title, .message):dir(rtl), .open:dir(ltr) :is(.title, .message):dir(rtl) { text-align: end } .open:dir(rtl) :is(.title, .message):dir(ltr) { text-align: end }
+.message { color: var(--muted); margin-block-start: 1px }
+time { position: absolute; inset-block-start: 12px; inset-inline-end: 18px; color: var(--muted); font-size: 12px; line-height: 20px; white-space: nowrap }
 .meta { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 8px; margin-block-start: 6px; color: var(--muted); font-size: 12px; overflow-wrap: anywhere }
-.meta:empty { display: none } .fact { display: inline-flex; gap: 4px } .fact + .fact { margin-inline-start: -4px } .fact + .fact::before { content: "·" }
+.meta:empty { display: none } .fact { margin-inline-end: -4px } .fact:not(:last-child)::after { content: " ·" }
 .chip { padding: 1px 7px; border-radius: 6px; border: 1px solid transparent; background: color-mix(in srgb, var(--fg) 7%, transparent); color: var(--fg) }
+.chip svg { inline-size: 12px; block-size: 12px; vertical-align: -2px; margin-inline-end: 4px; stroke-width: 2.2 } .chip:is(.warning, .critical) { background: color-mix(in srgb, var(--tone) 13%, transparent); color: var(--tone); font-weight: 600 }
 .chip.you { background: color-mix(in srgb, var(--accent) 14%, transparent); color: color-mix(in srgb, var(--accent) 75%, var(--fg)) }
+.actions { position: relative; z-index: 1; display: flex; flex-wrap: wrap; gap: 8px; margin-block-start: 9px; inline-size: fit-content } .actions:empty { display: none } .actions a { text-decoration: none; font-size: 13px; padding: 4px 12px; overflow-wrap: anywhere }
 .acts { position: absolute; z-index: 1; inset-block-start: 8px; inset-inline-end: 12px; display: flex; border-radius: 9px; background: var(--soft); opacity: 0; pointer-events: none }
 .row:hover .acts, .row:focus-within .acts, .acts:has([aria-expanded=true]) { opacity: 1; pointer-events: auto }
 .acts .icon { inline-size: 30px; block-size: 26px }
-.menu { position: absolute; z-index: 5; min-inline-size: 230px; padding: 5px; border: 1px solid var(--line); border-radius: 11px; background: var(--bg); box-shadow: 0 8px 28px #0f121a40 }
+.menu { position: absolute; z-index: 5; inset-inline-end: 14px; min-inline-size: 230px; max-inline-size: calc(100% - 28px); max-block-size: calc(100% - 16px); overflow-y: auto; padding: 5px; border: 1px solid var(--line); border-radius: 11px; background: var(--bg); box-shadow: 0 8px 28px #0f121a40 }
 .menu button { display: flex; align-items: center; gap: 10px; inline-size: 100%; padding: 6px 9px; border-radius: 7px; text-align: start }
 .menu svg { color: var(--muted) } .menu button:hover, .menu button:focus { background: var(--soft); outline-offset: -2px }
 .menu hr { border: 0; border-block-start: 1px solid var(--line); margin: 5px }
 .state { display: grid; justify-items: center; gap: 4px; padding: 64px 32px; text-align: center; color: var(--muted) }
 .state svg { inline-size: 34px; block-size: 34px; margin-block-end: 8px; stroke-width: 1.3 } .state strong { color: var(--fg); font-weight: 600 }
-.button { padding: 6px 14px; border: 1px solid var(--line); border-radius: 9px; font-weight: 550; background: var(--bg) } .button:hover { background: var(--soft) }
+.button { padding: 6px 14px; border: 1px solid var(--line); border-radius: 9px; font-weight: 550; background: var(--bg) } .button:hover { background: var(--soft) } .button.secondary, .button { color: var(--fg) } .button.primary { background: var(--accent); border-color: transparent; color: var(--tocsin-accent-text, light-dark(#fff, #17191f)) } .button.primary:hover { background: color-mix(in srgb, var(--accent) 88%, var(--fg)) }
 .state .button { margin-block-start: 12px } .load { display: block; margin: 12px auto 16px }
 .note { display: flex; align-items: center; gap: 10px; padding: 8px 18px; background: var(--soft); font-size: 13px } .note span { flex: 1 }
 .toast { position: absolute; z-index: 4; inset-inline: 12px; inset-block-end: 12px; border-radius: 10px; background: light-dark(#22262f, #eceef3); color: light-dark(#fff, #17191f); font-size: 13px }
 .toast > div { display: flex; align-items: center; gap: 12px; padding: 9px 14px } .toast span { flex: 1; overflow-wrap: anywhere }
 .toast button { font-weight: 650; text-decoration: underline; text-underline-offset: 3px } .toast :focus-visible { outline-color: currentColor }
-.skeleton { padding-block: 14px; padding-inline: 34px 18px; border-block-end: 1px solid var(--line) }
+dialog { margin: auto; padding: 0; inline-size: 320px; max-inline-size: calc(100vw - 32px); border: 1px solid var(--line); border-radius: var(--r); background: var(--bg); color: var(--fg); box-shadow: 0 16px 48px #0f121a59 } dialog::backdrop { background: #0f121a59 }
+dialog label { grid-template-columns: 1fr !important; gap: 0 !important; margin: 0 !important; font-weight: 600 } dialog form { border: 0 } dialog .choice { justify-content: end; gap: 8px; margin-block-start: 14px } .choice { display: flex; align-items: center }
+.skeleton { padding-block: 14px; padding-inline: 64px 18px; border-block-end: 1px solid var(--line) }
 .skeleton i { display: block; block-size: 10px; border-radius: 5px; background: var(--soft); margin-block: 5px; inline-size: 88% } .skeleton i:first-child { inline-size: 54% }
 form { padding: 14px 18px; border-block-end: 1px solid var(--line) }
-.switch { display: flex; align-items: center; gap: 10px; font-weight: 600; cursor: pointer } .switch span { flex: 1 }
-.switch input { appearance: none; position: relative; inline-size: 36px; block-size: 21px; border-radius: 11px; border: 1px solid transparent; background: light-dark(#aab0bc, #4a505e); cursor: pointer }
-.switch input::before { content: ""; position: absolute; inset-block-start: 2px; inset-inline-start: 2px; inline-size: 15px; block-size: 15px; border-radius: 50%; background: #fff }
-.switch input:checked { background: var(--accent) } .switch input:checked::before { inset-inline-start: 17px; background: var(--bg) }
-details { margin-block-start: 6px } summary { color: var(--muted); font-size: 13px; cursor: pointer; border-radius: 5px; inline-size: fit-content }
 .fields { display: grid; grid-template-columns: 1fr 1fr; gap: 10px 12px; margin-block: 12px; align-items: start }
 .fields label { display: block; font-size: 12px; color: var(--muted) }
 .fields input { display: block; inline-size: 100%; min-inline-size: 0; block-size: 34px; margin-block-start: 3px; padding: 0 9px; border: 1px solid light-dark(#c3c8d2, #464c59); border-radius: 8px; background: var(--bg); color: var(--fg); font-size: 14px }
@@ -186,10 +113,10 @@ details { margin-block-start: 6px } summary { color: var(--muted); font-size: 13
 dl { display: grid; grid-template-columns: auto 1fr; gap: 9px 16px; padding: 16px 18px; align-items: center }
 kbd { font: 600 12px/1 ui-monospace, monospace; padding: 3px 6px; margin-inline-end: 4px; border: 1px solid var(--line); border-block-end-width: 2px; border-radius: 6px; background: var(--soft) }
 @media (pointer: coarse) { .bell, .icon, .tab, .button, .menu button, .toast button { min-block-size: 44px; min-inline-size: 44px } .acts .icon:not(.more) { display: none }
-  .acts { opacity: 1; pointer-events: auto; background: none; inset-block-start: 2px; inset-inline-end: 6px } time { inset-inline-end: 50px } .title { padding-inline-end: 112px } .fields input { block-size: 44px; font-size: 16px } .switch { min-block-size: 44px } }
+  .acts { opacity: 1; pointer-events: auto; background: none; inset-block-start: 2px; inset-inline-end: 6px } time { inset-inline-end: 50px } .title { max-inline-size: calc(100% - 112px) } .fields input { block-size: 44px; font-size: 16px } .actions a { min-block-size: 44px } .actions a { display: inline-flex; align-items: center } }
 @media (max-width: 480px) { .panel { inset: auto 0 0 0 !important; inline-size: 100vw; max-inline-size: none; block-size: 92dvh; max-block-size: 92dvh !important; border-radius: var(--r) var(--r) 0 0; border-inline: 0 }
   .panel::backdrop { background: #0f121a73 } }
 @media (prefers-reduced-motion: no-preference) { .panel:popover-open { animation: in .14s ease-out } @keyframes in { from { opacity: 0; translate: 0 -6px } }
-  .skeleton i { animation: pulse 1.4s ease-in-out infinite alternate } @keyframes pulse { to { opacity: .45 } } .acts { transition: opacity .1s } .switch input::before { transition: inset-inline-start .12s } }
-@media (forced-colors: active) { .dot, .badge, .switch input:checked { forced-color-adjust: none; background: Highlight; color: HighlightText } .chip, .badge, .switch input { border-color: CanvasText } .tab { border-color: Canvas } .tab[aria-selected=true] { border-color: Highlight } }
+  .skeleton i { animation: pulse 1.4s ease-in-out infinite alternate } @keyframes pulse { to { opacity: .45 } } .acts { transition: opacity .1s } }
+@media (forced-colors: active) { .dot, .badge { forced-color-adjust: none; background: Highlight; color: HighlightText } .chip, .badge, .button.primary { border-color: CanvasText } .tab { border-color: Canvas } .tab[aria-selected=true] { border-color: Highlight } }
 `);

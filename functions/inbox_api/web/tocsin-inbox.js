@@ -3,59 +3,23 @@
  * What strangers wrote reaches the page as text, never as markup. How to embed it: docs/inbox-component.md.
  */
 
-import { Inbox, Refused, Sessions, isSnoozed, snoozeTime } from "./tocsin-inbox-core.js?v=48434ad2c38afedc";
-import { ago, full, icons, sheet, text } from "./tocsin-inbox-look.js?v=2f04ab8f25c9a55b";
+import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
+import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
+import { sheet } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
+import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=caf27521a2dd1c3a";
+import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=762cdaef5e4cd438";
+import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
+import { ago, localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
 export { text };
 
 const TOAST_MS = 8_000;
 const HOME = new URL(import.meta.url).origin;
+const TYPED_INTO = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+const STOPS = "a, button, input, summary, select, textarea, [tabindex]";
 
-/** An element with attributes, `on…` listeners and children; strings become text nodes, nothing becomes markup. */
-function h(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.flat(2).filter((child) => child != null && child !== false && child !== ""));
-  return node;
-}
-
-function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const path = document.createElementNS(svg.namespaceURI, "path");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  path.setAttribute("d", icons[name]);
-  svg.append(path);
-  return svg;
-}
-
-const iconButton = (name, label, onclick, more = {}) =>
-  h("button", { type: "button", class: "icon", "aria-label": label, title: label, onclick, ...more }, icon(name));
-
-/** Make these the children of `parent`, moving nothing that is already in its place: focus and scrolling survive. */
-function place(parent, nodes) {
-  const wanted = new Set(nodes);
-  for (const child of [...parent.childNodes]) if (!wanted.has(child)) child.remove();
-  nodes.forEach((node, at) => parent.childNodes[at] === node || parent.insertBefore(node, parent.childNodes[at] ?? null));
-}
-
-/** Only http and https become links; anything else strangers send (javascript:, data:) stays text. */
-function safeUrl(value) {
-  try {
-    const url = new URL(value, document.baseURI);
-    return typeof value === "string" && /^https?:$/.test(url.protocol) ? url.href : null;
-  } catch {
-    return null;
-  }
-}
-
-function reasonOf(error) {
-  if (error instanceof Refused) return error.message || text.failed;
-  return navigator.onLine ? text.unreachable : text.offline;
-}
+/** What is done is read: taken back, it is what it was. */
+const notDone = (row) => (row.unread ? { done: false, read: false } : { done: false });
 
 const sessions = new Sessions({ isHidden: () => document.hidden, isOnline: () => navigator.onLine });
 for (const type of ["pointerdown", "pointermove", "keydown", "scroll"]) {
@@ -65,41 +29,50 @@ for (const type of ["online", "offline"]) addEventListener(type, () => sessions.
 document.addEventListener("visibilitychange", () => sessions.looked());
 
 export class TocsinInbox extends HTMLElement {
-  static observedAttributes = ["api", "token", "label"];
+  static observedAttributes = ["api", "token", "label", "locale", "badge", "title-badge", "group", "tabs"];
 
   #root = this.attachShadow({ mode: "open" });
+  #text = withOwn(text);
+  #locale = "en";
   #token = null;
   #provider = null;
+  #renderRow = null;
   #starting = false;
   #isOpen = false;
   #view = "list";
+  #tabs = [];
   #current = null; // the row that Tab and the keys act on
-  #whole = null; // the row whose message is shown to its end
+  #whole = null; // the row that is shown to its end
   #cache = new Map();
   #ticker = 0;
   #toastTimer = 0;
 
   constructor() {
     super();
-    this.#root.adoptedStyleSheets = [sheet];
+    this.#dress(sheet);
     this.#root.append(...this.#shell());
   }
 
   connectedCallback() {
-    for (const name of ["token", "tokenProvider"]) this.#upgrade(name);
-    this.#relabel();
+    for (const name of ["token", "tokenProvider", "renderRow"]) this.#upgrade(name);
+    this.#arrange();
+    this.#translate();
     this.#start();
   }
 
   disconnectedCallback() {
     this.close();
+    this.#arrival?.hide();
     this.#inbox.leave();
+    pageTitle.tell(this, 0);
   }
 
   attributeChangedCallback(name, _, value) {
     if (name === "token") this.#token = value;
-    if (name === "label") this.#relabel();
-    else this.#start();
+    if (!this.isConnected) return;
+    if (name === "token" || name === "api") this.#start();
+    else if (name === "locale") this.#translate();
+    else this.#arrange();
   }
 
   get token() {
@@ -117,8 +90,19 @@ export class TocsinInbox extends HTMLElement {
     this.#provider = value;
     this.#start();
   }
+  /** A function that makes of a row a node or a text, to be shown in the place of its title, message and facts; nothing: as always. */
+  get renderRow() {
+    return this.#renderRow;
+  }
+  set renderRow(value) {
+    this.#renderRow = value;
+    this.#arrange();
+  }
   get unread() {
     return this.#inbox.unread;
+  }
+  get unseen() {
+    return this.#inbox.unseen;
   }
   get isOpen() {
     return this.#isOpen;
@@ -127,6 +111,7 @@ export class TocsinInbox extends HTMLElement {
   open() {
     if (this.#isOpen || !this.isConnected) return;
     this.#isOpen = true;
+    this.#arrival?.hide();
     this.#panel.showPopover();
     this.#bell.setAttribute("aria-expanded", "true");
     document.addEventListener("pointerdown", this.#outside, true);
@@ -140,7 +125,8 @@ export class TocsinInbox extends HTMLElement {
   close() {
     if (!this.#isOpen) return;
     const hadFocus = this.#panel.contains(this.#root.activeElement);
-    this.#closeMenu();
+    this.#menu.close();
+    this.#panel.querySelector("dialog")?.close();
     this.#isOpen = false;
     if (this.#panel.matches(":popover-open")) this.#panel.hidePopover(); // taken out of the page, it is closed already
     this.#bell.setAttribute("aria-expanded", "false");
@@ -160,15 +146,20 @@ export class TocsinInbox extends HTMLElement {
 
   #inbox = new Inbox({
     isOpen: () => this.#isOpen,
-    explain: reasonOf,
+    explain: (error) => this.#reasonOf(error),
     changed: () => this.#render(),
     counted: (isNew) => this.#count(isNew),
-    grew: (unread, capped) => this.#say(`${this.#label}, ${text.unread(unread, capped)}`),
-    arrived: (row) => this.#say(text.arrived(row.title || row.kind)),
+    grew: (more) => this.#announce(more),
+    arrived: (row) => this.#say(this.#text.arrived(titleOf(row))),
     forgot: () => this.#forget(),
     expired: () => this.#fire("tocsin-token-expired"),
-    undone: (error) => this.#toast(text.rolledBack(reasonOf(error))),
+    undone: (error) => this.#toast(this.#text.rolledBack(this.#reasonOf(error))),
   });
+
+  #reasonOf(error) {
+    if (error instanceof Refused) return error.message || this.#text.failed;
+    return navigator.onLine ? this.#text.unreachable : this.#text.offline;
+  }
 
   #upgrade(name) {
     if (!Object.hasOwn(this, name)) return;
@@ -192,6 +183,7 @@ export class TocsinInbox extends HTMLElement {
 
   #forget() {
     this.#cache.clear();
+    this.#arrival?.hide();
     if (this.#isOpen && this.#view !== "list") this.#show("list");
     this.#render();
   }
@@ -200,12 +192,36 @@ export class TocsinInbox extends HTMLElement {
     return this.dispatchEvent(new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }));
   }
 
+  /** How many, in words. */
+  get #howMany() {
+    const { unread, unseen, capped } = this.#inbox;
+    if (this.getAttribute("badge") === "unseen") return unseen && this.#text.unseen(unseen, capped);
+    return unread && this.#text.unread(unread, capped);
+  }
+
   #count(isNew) {
-    const { unread, capped } = this.#inbox;
-    this.#badge.textContent = unread > 99 ? "99+" : String(unread);
-    this.#badge.hidden = !unread;
-    this.#bell.setAttribute("aria-label", unread ? `${this.#label}, ${text.unread(unread, capped)}` : this.#label);
-    if (isNew) this.#fire("tocsin-unread", { unread, capped });
+    const { unread, unseen, capped } = this.#inbox;
+    const shown = this.getAttribute("badge") === "unseen" ? unseen : unread;
+    this.#badge.textContent = shown > 99 ? "99+" : String(shown);
+    this.#badge.hidden = !shown;
+    this.#bell.setAttribute("aria-label", [this.#label, this.#howMany].filter(Boolean).join(", "));
+    pageTitle.tell(this, this.hasAttribute("title-badge") && this.isConnected ? shown : 0);
+    if (isNew) this.#fire("tocsin-unread", { unread, unseen, capped });
+  }
+
+  /** While it is closed: how many there are now, or with `toast` what came. */
+  async #announce(more) {
+    const row = this.hasAttribute("toast") && (await this.#newest().catch(() => null));
+    if (this.#isOpen || !this.isConnected) return;
+    if (row) this.#arrival.show(row, more - 1, this.#context);
+    this.#say(row ? this.#text.arrived(titleOf(row)) : [this.#label, this.#howMany].filter(Boolean).join(", "));
+  }
+
+  async #newest() {
+    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=6d781ddcfaa3a827");
+    this.#dress(sheet);
+    this.#arrival ??= new ArrivalToast(this.#root);
+    return this.#inbox.newest();
   }
 
   // --- the frame
@@ -217,40 +233,93 @@ export class TocsinInbox extends HTMLElement {
   );
   #badge = h("span", { class: "badge", part: "badge", "aria-hidden": "true", hidden: true });
   #head = h("div", { class: "head", part: "header" });
-  #tabs = h("div", { class: "tabs", part: "tabs", role: "tablist" });
+  #tabList = h("div", { class: "tabs", part: "tabs", role: "tablist" });
   #body = h("div", { class: "body", part: "body", id: "body" });
   #toastBox = h("div", { class: "toast", part: "toast", role: "status" });
-  #menu = h("div", { class: "menu", part: "menu", role: "menu", hidden: true });
+  #menu = new Menu();
+  #arrival = null; // the toast, once there was one
   #panel = h(
     "div",
     { id: "panel", class: "panel", part: "panel", popover: "manual", role: "dialog", "aria-modal": "true", tabindex: "-1" },
-    ...[this.#head, this.#tabs, this.#body, this.#toastBox, this.#menu],
+    ...[this.#head, this.#tabList, this.#body, this.#toastBox, this.#menu.node],
   );
   // One voice outside the dialog and one inside: a screen reader may not hear what is behind a modal dialog.
   #voices = [this.#root, this.#panel].map((home) => home.appendChild(h("span", { class: "sr", role: "status" })));
+  // Who comes near the end of the list gets the next page; the button stays, for keys and for where scrolling is not seen.
+  #end = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && this.#loadMore(false), { root: this.#body, rootMargin: "240px" });
+
+  /** What the views know and tell. */
+  #context = ((bell) => ({
+    get text() {
+      return bell.#text;
+    },
+    get locale() {
+      return bell.#locale;
+    },
+    get isGrouped() {
+      return bell.#isGrouped;
+    },
+    isMuted: (row) => this.#inbox.isMuted(row),
+    select: (event, row, url) => this.#select(event, row, url),
+    follow: (event, row, action) => this.#follow(event, row, action),
+    act: (name, row, anchor) => this.#act(name, row, anchor),
+    rove: (id) => this.#rove(id),
+    ask: (...request) => this.#inbox.ask(...request),
+    toast: (words) => this.#toast(words),
+    reasonOf: (error) => this.#reasonOf(error),
+  }))(this);
 
   #shell() {
     this.#bell.append(this.#badge);
     this.#bell.addEventListener("click", () => (this.#isOpen ? this.close() : this.open()));
     this.#panel.addEventListener("keydown", (event) => this.#pressed(event));
-    this.#panel.addEventListener("pointerdown", (event) => this.#menu.contains(event.target) || this.#closeMenu());
-    this.#tabs.append(...Object.keys(text.tabs).map((tab) => this.#tab(tab)));
+    this.#panel.addEventListener("pointerdown", (event) => this.#menu.node.contains(event.target) || this.#menu.close());
     return [this.#bell, this.#panel];
   }
 
-  #tab(tab) {
-    const aria = { id: `tab-${tab}`, role: "tab", "aria-controls": "body" };
-    return h("button", { type: "button", class: "tab", part: "tab", ...aria, onclick: () => this.#switch(tab) }, text.tabs[tab]);
+  #dress(sheet) {
+    if (!this.#root.adoptedStyleSheets.includes(sheet)) this.#root.adoptedStyleSheets.push(sheet);
   }
 
   get #label() {
-    return this.getAttribute("label") || text.label;
+    return this.getAttribute("label") || this.#text.label;
   }
 
-  #relabel() {
+  get #isGrouped() {
+    return this.getAttribute("group") === "scope";
+  }
+
+  async #translate() {
+    this.#locale = localeOf(this);
+    const locale = this.#locale;
+    const words = await wordsFor(locale);
+    if (locale !== this.#locale) return;
+    this.#text = words;
+    this.#arrange();
+  }
+
+  /** Everything that attributes, words and the page's own rows decide. */
+  #arrange() {
+    const wish = this.getAttribute("tabs");
+    const own = wish ? parseTabs(wish) : null;
+    if (wish && !own) console.warn(`<tocsin-inbox tabs="${wish}"> cannot be understood: write All|Orders=order.*,invoice.*|Saved=@saved`);
+    this.#tabs = own ?? Object.entries(this.#text.tabs).map(([status, label]) => ({ id: status, label, status, kinds: [] }));
+    const { id, kinds } = this.#inbox.list.tab;
+    const same = this.#tabs.find((tab) => tab.id === id && String(tab.kinds) === String(kinds));
+    if (!same) this.#inbox.switchTo(this.#tabs[0]);
+    this.#tabList.replaceChildren(...this.#tabs.map((tab) => this.#tab(tab)));
     this.#panel.setAttribute("aria-label", this.#label);
-    this.#tabs.setAttribute("aria-label", this.#label);
+    this.#tabList.setAttribute("aria-label", this.#label);
+    this.#cache.clear();
     this.#count(false);
+    if (!this.#isOpen) return;
+    if (this.#view === "list") this.#show("list");
+    if (!same) this.refresh();
+  }
+
+  #tab(tab) {
+    const aria = { id: `tab-${tab.id}`, role: "tab", "aria-controls": "body" };
+    return h("button", { type: "button", class: "tab", part: "tab", ...aria, onclick: () => this.#switch(tab) }, tab.label);
   }
 
   #outside = (event) => event.composedPath().includes(this) || this.close();
@@ -277,7 +346,7 @@ export class TocsinInbox extends HTMLElement {
 
   #toast(words, undo) {
     clearTimeout(this.#toastTimer);
-    const button = undo && h("button", { type: "button", onclick: () => (this.#hideToast(), undo()) }, text.undo);
+    const button = undo && h("button", { type: "button", onclick: () => (this.#hideToast(), undo()) }, this.#text.undo);
     this.#toastBox.replaceChildren(h("div", {}, h("span", {}, words), button));
     // Not while somebody is about to press its button.
     const hide = () => (this.#toastBox.matches(":hover, :focus-within") ? wait() : this.#hideToast());
@@ -303,38 +372,51 @@ export class TocsinInbox extends HTMLElement {
   }
 
   #show(view) {
+    const text = this.#text;
     const isList = view === "list";
-    const title = isList ? this.#label : text[view];
     const buttons = isList
-      ? [iconButton("checks", text.markAllRead, () => this.#inbox.readAll()), iconButton("sliders", text.preferences, () => this.#showPreferences())]
+      ? [
+          iconButton("checks", text.markAllRead, () => this.#inbox.readAll(), { class: "icon for-all" }),
+          iconButton("dots", text.more, (event) => this.#openListMenu(event.currentTarget), { class: "icon dots for-all", "aria-haspopup": "menu", "aria-expanded": "false" }),
+          iconButton("sliders", text.preferences, () => this.#showPreferences()),
+        ]
       : [];
     this.#view = view;
-    this.#tabs.hidden = !isList;
+    this.#tabList.hidden = !isList;
     this.#body.role = isList ? "tabpanel" : null;
     this.#head.replaceChildren(
       ...(isList ? [] : [iconButton("back", text.back, () => this.#show("list"))]),
-      ...[h("h2", {}, title), ...buttons, iconButton("close", text.close, () => this.close())],
+      // A page may have its own header in the place of our title.
+      isList ? h("slot", { name: "header" }, h("h2", {}, this.#label)) : h("h2", {}, text[view]),
+      ...[...buttons, iconButton("close", text.close, () => this.close())],
     );
-    this.#body.replaceChildren(...(view === "shortcuts" ? [shortcutList()] : []));
+    this.#body.replaceChildren(...(view === "shortcuts" ? [this.#shortcuts()] : []));
     this.#render();
     this.#position();
     if (isList) this.#focusRow(this.#current) || this.#selectedTab.focus();
     else this.#head.firstChild.focus();
   }
 
+  #shortcuts() {
+    return h("dl", {}, this.#text.keys.map(([keys, words]) => [h("dt", {}, keys.split(" ").map((key) => h("kbd", {}, key))), h("dd", {}, words)]));
+  }
+
   #render() {
     if (!this.#isOpen || this.#view !== "list") return;
     const { tab, state } = this.#inbox.list;
     const spot = this.#spot();
-    for (const each of this.#tabs.children) {
-      const isSelected = each.id === `tab-${tab}`;
+    for (const each of this.#tabList.children) {
+      const isSelected = each.id === `tab-${tab.id}`;
       each.setAttribute("aria-selected", isSelected);
       each.tabIndex = isSelected ? 0 : -1;
     }
-    this.#body.setAttribute("aria-labelledby", `tab-${tab}`);
+    this.#body.setAttribute("aria-labelledby", `tab-${tab.id}`);
     this.#body.setAttribute("aria-busy", state === "loading");
-    this.#head.querySelector(".icon").hidden = !["all", "unread"].includes(tab); // elsewhere, all is more than what is shown
+    // Elsewhere, all is more than what is shown.
+    const isAll = ["all", "unread"].includes(tab.status) && !tab.kinds.length;
+    for (const each of this.#head.querySelectorAll(".for-all")) each.hidden = !isAll || (tab.status === "unread" && each.matches(".dots"));
     place(this.#body, this.#content());
+    this.#watchEnd();
     this.#tick();
     this.#rove(this.#current);
     this.#position();
@@ -342,25 +424,27 @@ export class TocsinInbox extends HTMLElement {
   }
 
   #tick() {
-    for (const time of this.#body.querySelectorAll("time")) time.textContent = ago(time.dateTime);
+    for (const time of this.#body.querySelectorAll("time")) time.textContent = ago(time.dateTime, this.#locale);
   }
 
   get #selectedTab() {
-    return this.#root.getElementById(`tab-${this.#inbox.list.tab}`);
+    return this.#root.getElementById(`tab-${this.#inbox.list.tab.id}`);
   }
 
   #content() {
     const { tab, rows, cursor, state, why } = this.#inbox.list;
+    const text = this.#text;
     const retry = [text.retry, () => this.#inbox.retry()];
+    this.#placeOwnRows(rows);
     if (this.#inbox.isSignedOut) return [this.#state("bell", text.signedOut)];
-    if (state === "loading") return [this.#keep("loading", 0, skeleton)];
+    if (state === "loading") return [this.#keep("loading", 0, () => skeleton(text))];
     if (state === "error") return [this.#state("bell", [text.failed, why], retry)];
-    if (!rows.length) return [this.#state("check", text.empty[tab])];
+    if (!rows.length) return [this.#state("check", text.empty[tab.status])];
     const trouble = navigator.onLine ? why : text.offline;
     return [
       ...(trouble ? [this.#keep("note", trouble, () => h("div", { class: "note", role: "status" }, h("span", {}, trouble), button(...retry)))] : []),
-      ...this.#groups(rows),
-      ...(cursor ? [this.#keep("load", 0, () => button(text.loadMore, () => this.#loadMore(), "button load"))] : []),
+      ...(this.#isGrouped ? this.#groups(rows) : [this.#list("rows", this.#label, "", rows)]),
+      ...(cursor ? [this.#keep("load", 0, () => button(text.loadMore, () => this.#loadMore(true), "button load"))] : []),
     ];
   }
 
@@ -375,62 +459,51 @@ export class TocsinInbox extends HTMLElement {
   #groups(rows) {
     const scopes = [...new Set(rows.map((row) => row.scope ?? ""))];
     return scopes.map((scope) => {
-      const name = scope || (scopes.length > 1 ? text.noScope : "");
-      const heading = () => name && h("h3", { part: "group" }, name);
-      const group = this.#keep(`scope ${scope}`, name, () =>
-        h("div", { role: "group", "aria-label": name || this.#label }, heading(), h("ul", { role: "list" })),
-      );
-      const own = rows.filter((row) => (row.scope ?? "") === scope);
-      place(group.lastChild, own.map((row) => this.#keep(row.id, this.#shown(row), () => this.#row(row))));
-      return group;
+      const name = plain(scope) || (scopes.length > 1 ? this.#text.noScope : "");
+      return this.#list(`scope ${scope}`, name || this.#label, name, rows.filter((row) => (row.scope ?? "") === scope));
     });
   }
 
+  #list(key, label, heading, rows) {
+    const group = this.#keep(key, [label, heading], () =>
+      h("div", { role: "group", "aria-label": label }, heading && h("h3", { part: "group" }, heading), h("ul", { role: "list" })),
+    );
+    place(group.lastChild, rows.map((row) => this.#keep(row.id, this.#shown(row), () => this.#row(row))));
+    return group;
+  }
+
   /** All that a person can see of a row. If only more exact times come back from the server, a button that is just being pressed stays. */
-  #shown({ read_at, done_at, saved_at, ...row }) {
-    return [row, !done_at, !saved_at, this.#inbox.isMuted(row), this.#whole === row.id];
+  #shown({ read_at, done_at, saved_at, seen, ...row }) {
+    return [row, !done_at, !saved_at, this.#inbox.isMuted(row), this.#whole === row.id, this.#own.has(row.id)];
   }
 
   #row(row) {
-    const url = safeUrl(row.summary?.url);
-    const title = row.title || row.kind;
-    const message = row.message && h("span", { class: this.#whole === row.id ? "message whole" : "message" }, row.message);
-    const content = [row.unread && h("span", { class: "sr" }, `${text.isUnread} `), h("span", { class: "title" }, title), " ", message];
-    const kind = url ? { href: url, rel: "noopener" } : { type: "button" };
-    return h(
-      "li",
-      { class: row.unread ? "row is-unread" : "row", part: row.unread ? "row row-unread" : "row", "data-id": row.id, onfocusin: () => this.#rove(row.id) },
-      row.unread && h("span", { class: "dot", part: "dot" }),
-      h(url ? "a" : "button", { class: "open", ...kind, onclick: (event) => this.#select(event, row, url) }, content),
-      h("time", { datetime: row.last_event_at, title: full(row.last_event_at) }),
-      h("div", { class: "meta" }, this.#facts(row)),
-      h("div", { class: "acts" }, this.#buttons(row, title)),
-    );
+    return rowNode(row, this.#context, { isWhole: this.#whole === row.id, isOwn: this.#own.has(row.id) });
   }
 
-  #facts(row) {
-    const chip = (words, kind = "") => words && h("span", { class: `chip ${kind}`, part: "chip" }, words);
-    const isPersonal = ["mention", "review_requested", "assign"].includes(row.reason);
-    return [
-      chip(text.reasons[row.reason], isPersonal ? "you" : ""),
-      row.for_everyone && chip(text.everyone),
-      this.#inbox.isMuted(row) && chip(text.muted),
-      isSnoozed(row) && chip(text.until(full(row.snoozed_until))),
-      ...[row.thread && `${row.thread.kind} ${row.thread.id}`, row.event_count > 1 && text.updates(row.event_count), row.last_actor]
-        .filter(Boolean)
-        .map((words) => h("span", { class: "fact" }, words)),
-    ];
+  // --- rows as the page shows them: in its own tree, where its styles are
+
+  #own = new Map();
+
+  #placeOwnRows(rows) {
+    const template = this.querySelector(":scope > template[slot=row]");
+    const wanted = new Set(rows.map((row) => row.id));
+    for (const [id, { node }] of this.#own) if (!wanted.has(id) || !(this.#renderRow || template)) node.remove(), this.#own.delete(id);
+    if (this.#renderRow || template) for (const row of rows) this.#placeOwnRow(row, template);
   }
 
-  #buttons(row, title) {
-    const one = (act, name, label, more = {}) =>
-      iconButton(name, label, (event) => this.#act(act, row, event.currentTarget), { "aria-label": `${label}: ${title}`, "data-act": act, ...more });
-    return [
-      one("read", row.unread ? "opened" : "mail", row.unread ? text.markRead : text.markUnread),
-      one("save", "save", row.saved_at ? text.unsave : text.save, { class: row.saved_at ? "icon on" : "icon" }),
-      one("done", row.done_at ? "back" : "check", row.done_at ? text.undone : text.done),
-      one("more", "dots", text.more, { class: "icon more", "aria-haspopup": "menu", "aria-expanded": "false" }),
-    ];
+  #placeOwnRow(row, template) {
+    const stamp = JSON.stringify(row);
+    const before = this.#own.get(row.id);
+    if (before?.stamp === stamp && before.by === (this.#renderRow ?? template)) return;
+    const made = this.#renderRow ? this.#renderRow(structuredClone(row)) : filled(template, row, this.#locale);
+    const node = typeof made === "string" ? h("span", {}, made) : made;
+    before?.node.remove();
+    this.#own.delete(row.id);
+    if (!(node instanceof Element)) return;
+    node.slot = `row-${row.id}`;
+    this.append(node);
+    this.#own.set(row.id, { stamp, node, by: this.#renderRow ?? template });
   }
 
   // --- moving about
@@ -467,19 +540,22 @@ export class TocsinInbox extends HTMLElement {
 
   #pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const isTyping = event.target.matches("input:not([type=checkbox])");
-    const isHandled = !this.#menu.hidden
-      ? this.#pressedInMenu(event)
-      : this.#pressedAnywhere(event) || (!isTyping && this.#view === "list" && this.#pressedInList(event));
+    if (event.target.closest("dialog")) return event.key === "Escape" && event.stopPropagation();
+    const isTyping = event.target.matches(TYPED_INTO);
+    const isHandled = this.#menu.isOpen
+      ? this.#menu.pressed(event)
+      : this.#pressedAnywhere(event, isTyping) || (!isTyping && this.#view === "list" && this.#pressedInList(event));
     if (isHandled) event.preventDefault();
     if (isHandled || event.key === "Escape") event.stopPropagation();
   }
 
-  #pressedAnywhere({ key, shiftKey, target }) {
+  #pressedAnywhere({ key, shiftKey, target }, isTyping) {
     if (key === "Escape") return this.#view === "list" ? (this.close(), true) : (this.#show("list"), true);
-    if (key === "?" && !target.matches("input")) return this.#show(this.#view === "shortcuts" ? "list" : "shortcuts"), true;
+    if (key === "?" && !isTyping) return this.#show(this.#view === "shortcuts" ? "list" : "shortcuts"), true;
     if (key !== "Tab") return false;
-    const stops = [...this.#panel.querySelectorAll("a, button, input, summary")].filter((node) => node.tabIndex >= 0 && node.checkVisibility());
+    const within = (node) => [node, ...node.querySelectorAll(STOPS)].filter((each) => each.matches(STOPS));
+    const slotted = (node) => (node.localName === "slot" ? node.assignedElements().flatMap(within) : node);
+    const stops = [...this.#panel.querySelectorAll(`${STOPS}, .head slot`)].flatMap(slotted).filter((node) => node.tabIndex >= 0 && node.checkVisibility());
     const [edge, other] = shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
     return target === edge || target === this.#panel ? (other.focus(), true) : false;
   }
@@ -492,20 +568,20 @@ export class TocsinInbox extends HTMLElement {
     if (step !== undefined) return this.#focusAt(step), true;
     const turn = { ArrowRight: 1, ArrowLeft: -1 }[key] * (getComputedStyle(this).direction === "rtl" ? -1 : 1);
     if (turn && target.matches(".tab")) return this.#nextTab(turn), true;
-    const act = { r: "read", d: "done", s: "save", m: "mute", z: "more" }[key.toLowerCase()];
+    const act = { r: "read", d: "done", s: "save", m: "mute", z: "more", e: "whole" }[key.toLowerCase()];
     if (!act || !inRow) return false;
     this.#act(act, this.#inbox.list.rows.find((row) => row.id === this.#current), inRow.querySelector(".more"), key.toLowerCase() === "z");
     return true;
   }
 
   #nextTab(turn) {
-    const names = Object.keys(text.tabs);
-    this.#switch(names[(names.indexOf(this.#inbox.list.tab) + turn + names.length) % names.length]);
+    const at = this.#tabs.findIndex((tab) => tab.id === this.#inbox.list.tab.id);
+    this.#switch(this.#tabs[(at + turn + this.#tabs.length) % this.#tabs.length]);
     this.#selectedTab.focus();
   }
 
   #switch(tab) {
-    if (tab === this.#inbox.list.tab) return;
+    if (tab.id === this.#inbox.list.tab.id) return;
     this.#cache.clear();
     this.#inbox.switchTo(tab);
     this.#render();
@@ -517,20 +593,29 @@ export class TocsinInbox extends HTMLElement {
 
   #select(event, row, url) {
     if (!this.#fire("tocsin-select", { row: structuredClone(row), url }, true)) event.preventDefault();
-    if (!url) this.#whole = this.#whole === row.id ? null : row.id;
+    if (!url && !this.#isOpen) this.open(); // it was the toast
+    else if (!url) this.#whole = this.#whole === row.id ? null : row.id;
     if (row.unread) this.#change(row, { read: true });
     else this.#render();
   }
 
+  #follow(event, row, action) {
+    if (!this.#fire("tocsin-action", { row: structuredClone(row), action: { ...action } }, true)) event.preventDefault();
+    if (row.unread) this.#change(row, { read: true });
+  }
+
   #act(act, row, anchor, toSnooze) {
+    const text = this.#text;
     if (act === "more") return this.#openMenu(row, anchor, toSnooze);
+    if (act === "whole") return (this.#whole = this.#whole === row.id ? null : row.id), this.#render();
     if (act === "mute") return row.thread && this.#mute(row);
     if (act === "read") return this.#change(row, { read: row.unread });
     if (act === "save") return this.#change(row, { saved: !row.saved_at });
-    if (act === "done") return this.#change(row, { done: !row.done_at }, !row.done_at && text.isDone, { done: false });
+    if (act === "done") return this.#change(row, { done: !row.done_at }, !row.done_at && text.isDone, notDone(row));
     if (act === "unsnooze") return this.#change(row, { snoozed_until: null });
+    if (act === "time") return askForTime(this.#panel, text, (until) => this.#snooze(row, until));
     if (act === "hide") return this.#hide(row);
-    return this.#change(row, { snoozed_until: snoozeTime(act) }, text.isSnoozed, { snoozed_until: null });
+    return this.#snooze(row, snoozeTime(act));
   }
 
   #change(row, change, said, back) {
@@ -538,167 +623,97 @@ export class TocsinInbox extends HTMLElement {
     if (said) this.#toast(said, () => this.#change(next, back));
   }
 
+  #snooze(row, until) {
+    this.#change(row, { snoozed_until: until }, this.#text.isSnoozed, { snoozed_until: null });
+  }
+
   #hide(row) {
     this.#inbox.hide(row);
-    this.#toast(text.isHidden);
+    this.#toast(this.#text.isHidden);
   }
 
   #mute(row) {
     this.#inbox.toggleMute(row);
-    if (this.#inbox.isMuted(row)) this.#toast(text.isMuted, () => this.#inbox.isMuted(row) && this.#inbox.toggleMute(row));
+    if (this.#inbox.isMuted(row)) this.#toast(this.#text.isMuted, () => this.#inbox.isMuted(row) && this.#inbox.toggleMute(row));
   }
 
-  async #loadMore() {
+  #allDone(status) {
+    const gone = this.#inbox.doneAll(status);
+    const bringBack = () => gone.forEach((row) => this.#inbox.change(row, notDone(row)));
+    this.#toast(this.#text.areDone, gone.length > 0 && bringBack);
+  }
+
+  // --- the next page
+
+  #watchEnd() {
+    const end = this.#body.querySelector(".load");
+    if (end === this.#end.watched) return;
+    this.#end.disconnect();
+    this.#end.watched = end;
+    if (end) this.#end.observe(end);
+  }
+
+  /** Asked for by a key or a press, the focus goes to what came; a page that did not come is asked for by the button alone. */
+  async #loadMore(wasPressed) {
     try {
       const first = await this.#inbox.loadMore();
-      this.#focusRow(first?.id);
+      if (wasPressed) this.#focusRow(first?.id);
+      this.#end.watched = null; // look again: the end may still be in sight
+      this.#watchEnd();
     } catch (error) {
-      this.#toast(reasonOf(error));
+      this.#end.disconnect();
+      if (wasPressed) this.#toast(this.#reasonOf(error));
     }
   }
 
-  // --- the menu of a row
+  // --- menus
 
   #openMenu(row, anchor, toSnooze) {
-    const item = (act, name, label) =>
-      h("button", { type: "button", role: "menuitem", tabindex: "-1", onclick: () => (this.#closeMenu(), this.#act(act, row)) }, icon(name), label);
+    const text = this.#text;
+    const item = (act, name, label) => [name, label, () => this.#act(act, row)];
     const isMuted = this.#inbox.isMuted(row);
-    const snoozes = Object.entries(text.snooze).map(([choice, label]) => item(choice, "clock", label));
-    this.#menu.replaceChildren(
+    const isWhole = this.#whole === row.id;
+    const isCut = [...anchor.closest(".row").querySelectorAll(".title, .message")].some((node) => node.scrollHeight > node.clientHeight + 2);
+    const first = [
       item("read", row.unread ? "opened" : "mail", row.unread ? text.markRead : text.markUnread),
       item("save", "save", row.saved_at ? text.unsave : text.save),
       item("done", row.done_at ? "back" : "check", row.done_at ? text.undone : text.done),
-      h("hr"),
+      ...(isCut || isWhole ? [item("whole", isWhole ? "less" : "whole", isWhole ? text.showLess : text.showWhole)] : []),
+      null,
+    ];
+    const snoozes = Object.entries(text.snooze).map(([choice, label]) => item(choice, "clock", label));
+    const rest = [
       ...(isSnoozed(row) ? [item("unsnooze", "clock", text.unsnooze)] : snoozes),
-      h("hr"),
+      null,
       ...(row.thread ? [item("mute", isMuted ? "bell" : "mute", isMuted ? text.unmute : text.mute)] : []),
       item("hide", "hide", text.hide),
-    );
-    this.#menu.hidden = false;
-    this.#menu.setAttribute("aria-label", text.more);
-    anchor.setAttribute("aria-expanded", "true");
-    const panel = this.#panel.getBoundingClientRect();
-    const lowest = panel.height - this.#menu.offsetHeight - 10;
-    this.#menu.style.top = `${Math.max(8, Math.min(anchor.getBoundingClientRect().bottom - panel.top + 2, lowest))}px`;
-    this.#menu.style.insetInlineEnd = "14px";
-    (toSnooze ? this.#menu.querySelector("hr + button") : this.#menu.firstChild).focus();
+    ];
+    this.#menu.open(anchor, text.more, [...first, ...rest], toSnooze ? first.length : 0);
   }
 
-  #closeMenu() {
-    if (this.#menu.hidden) return;
-    this.#menu.hidden = true;
-    const anchor = this.#body.querySelector(".more[aria-expanded=true]");
-    anchor?.setAttribute("aria-expanded", "false");
-    anchor?.focus();
+  #openListMenu(anchor) {
+    const text = this.#text;
+    this.#menu.open(anchor, text.more, [
+      ["checks", text.readDone, () => this.#allDone("read")],
+      ["check", text.allDone, () => this.#allDone("all")],
+      null,
+      ["keys", text.shortcuts, () => this.#show("shortcuts")],
+    ]);
   }
-
-  #pressedInMenu({ key }) {
-    const items = [...this.#menu.querySelectorAll("button")];
-    const at = items.indexOf(this.#root.activeElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1 + items.length, Home: 0, End: items.length - 1 }[key];
-    if (to !== undefined) items[to % items.length].focus();
-    if (key === "Escape" || key === "Tab") this.#closeMenu();
-    return to !== undefined || key === "Escape" || key === "Tab";
-  }
-
-  // --- preferences
 
   async #showPreferences() {
     if (this.#view !== "preferences") this.#show("preferences");
-    this.#body.replaceChildren(skeleton());
+    this.#body.replaceChildren(skeleton(this.#text));
     let content;
     try {
-      const { data } = await this.#inbox.ask("GET", "/preferences");
-      const zones = h("datalist", { id: "zones" }, Intl.supportedValuesOf("timeZone").map((value) => h("option", { value })));
-      const rules = data.data.filter((rule) => rule.notification_type == null);
-      content = [...rules.map((rule) => this.#form(rule)), zones, button(text.shortcuts, () => this.#show("shortcuts"), "button load")];
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=66c4a2a6794168d1");
+      this.#dress(sheet);
+      content = await new Preferences(this.#context).load(() => this.#show("shortcuts"));
     } catch (error) {
-      content = [this.#state("sliders", [text.failed, reasonOf(error)], [text.retry, () => this.#showPreferences()])];
+      content = [this.#state("sliders", [this.#text.failed, this.#reasonOf(error)], [this.#text.retry, () => this.#showPreferences()])];
     }
     if (this.#view === "preferences") this.#body.replaceChildren(...content);
   }
-
-  #form(rule) {
-    const name = text.channels[rule.channel] ?? rule.channel;
-    const toggle = h("input", { type: "checkbox", role: "switch", checked: rule.enabled });
-    const zone = rule.updated_at ? rule.timezone : new Intl.DateTimeFormat().resolvedOptions().timeZone;
-    const fields = [
-      field(rule, "frequency_cap", text.cap, { type: "number", min: 0, inputmode: "numeric", placeholder: text.noCap }),
-      field(rule, "timezone", text.zone, { list: "zones", value: zone, autocomplete: "off", spellcheck: "false" }),
-      field(rule, "quiet_hours_start", text.quietFrom, { type: "time" }),
-      field(rule, "quiet_hours_end", text.quietUntil, { type: "time" }),
-    ];
-    const save = h("button", { class: "button", part: "button" }, text.save);
-    const limits = rule.channel !== "in_app" && h("details", {}, h("summary", {}, summaryOf(rule)), h("div", { class: "fields" }, fields), save);
-    const form = h("form", { "aria-label": name, novalidate: true }, h("label", { class: "switch" }, h("span", {}, name), toggle), limits);
-    form.addEventListener("submit", (event) => (event.preventDefault(), this.#saveRule(form, rule, { enabled: toggle.checked, ...valuesOf(form) })));
-    toggle.addEventListener("change", async () => {
-      if (!(await this.#saveRule(form, rule, { ...ruleBody(rule), enabled: toggle.checked }))) toggle.checked = rule.enabled;
-    });
-    return form;
-  }
-
-  /** Save the whole rule of a channel. What the server refuses is said at the field it is about. */
-  async #saveRule(form, rule, body) {
-    showErrors(form, []);
-    try {
-      const { data } = await this.#inbox.ask("PUT", `/preferences/${rule.channel}`, { body });
-      Object.assign(rule, data);
-      const summary = form.querySelector("summary");
-      if (summary) summary.textContent = summaryOf(rule);
-      this.#toast(text.saved);
-      return true;
-    } catch (error) {
-      const errors = error.errors ?? [];
-      const homeless = showErrors(form, errors);
-      if (homeless || !errors.length) this.#toast(text.rolledBack(homeless || reasonOf(error)));
-      return false;
-    }
-  }
-}
-
-const button = (label, onclick, kind = "button") => h("button", { type: "button", class: kind, part: "button", onclick }, label);
-
-function skeleton() {
-  const lines = () => h("div", { class: "skeleton", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
-  return h("div", {}, h("span", { class: "sr", role: "status" }, text.loading), lines(), lines(), lines(), lines());
-}
-
-const shortcutList = () =>
-  h("dl", {}, text.keys.map(([keys, words]) => [h("dt", {}, keys.split(" ").map((key) => h("kbd", {}, key))), h("dd", {}, words)]));
-
-// --- a channel's rule, as a form
-
-function field(rule, name, label, attributes) {
-  const error = `${rule.channel}-${name}-error`;
-  const value = attributes.value ?? rule[name];
-  return h("label", {}, label, h("input", { name, "aria-describedby": error, ...attributes, value }), h("p", { class: "error", id: error }));
-}
-
-const present = (entries) => Object.fromEntries(entries.filter(([, value]) => value !== "" && value != null));
-
-const valuesOf = (form) =>
-  present([...new FormData(form)].map(([name, value]) => [name, name === "frequency_cap" && value ? Number(value) : value]));
-
-const ruleBody = (rule) =>
-  present(["frequency_cap", "quiet_hours_start", "quiet_hours_end", "timezone"].map((name) => [name, rule.updated_at && rule[name]]));
-
-function summaryOf(rule) {
-  const hours = rule.quiet_hours_start && `${rule.quiet_hours_start}–${rule.quiet_hours_end}`;
-  return [text.limits, rule.frequency_cap && `${text.cap}: ${rule.frequency_cap}`, hours].filter(Boolean).join(" · ");
-}
-
-/** Write each error under its field, and answer those that are about none. */
-function showErrors(form, errors) {
-  const inputs = [...form.querySelectorAll(".fields input")];
-  const say = (some) => some.map((error) => error.message).join(" ");
-  for (const input of inputs) {
-    const own = errors.filter((error) => error.pointer === `/${input.name}`);
-    input.ariaInvalid = own.length ? "true" : null;
-    input.nextElementSibling.textContent = say(own);
-  }
-  form.querySelector("[aria-invalid]")?.focus();
-  return say(errors.filter((error) => !inputs.some((input) => error.pointer === `/${input.name}`)));
 }
 
 customElements.define("tocsin-inbox", TocsinInbox);

@@ -1,5 +1,5 @@
 // Users from a file: CSV, NDJSON or JSON. Pure.
-const FIELDS = ["id", "email", "phone", "username", "locale", "timezone"];
+const FIELDS = ["id", "email", "phone", "username", "locale", "timezone", "avatar_url"];
 
 /** Rows of a CSV text (RFC 4180): quotes, doubled quotes and line breaks inside of them. */
 export function csvRows(text) {

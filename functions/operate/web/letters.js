@@ -24,6 +24,7 @@ export const CLASSIFICATIONS = [
   ["no_retry", "the only attempt failed"],
   ["permanent", "refused for good"],
   ["unrenderable", "could not be rendered"],
+  ["attachment", "has a file that cannot be attached"],
   ["ambiguous", "the answer was lost"],
   ["poison", "ended its worker"],
   ["poison_event", "the event could not be fanned out"],

@@ -31,7 +31,7 @@ function All() {
       empty=${{ title: "Nobody is known yet.", text: html`PUT /v1/users/{id} makes a user known; so does <a href=${href(["users", "import"])}>importing a file</a>.` }} />`;
 }
 
-const NAMES = ["id", "email", "phone", "username", "locale", "timezone", "attributes"];
+const NAMES = ["id", "email", "phone", "username", "locale", "timezone", "avatar_url", "attributes"];
 
 const fields = ({ values, set, errors }, isNew) => html`
   ${isNew && html`<${TextField} label="Id" value=${values.id} set=${set("id")} error=${errors.id} hint="The one your own systems use." required autofocus />`}
@@ -40,6 +40,7 @@ const fields = ({ values, set, errors }, isNew) => html`
   <div class="form-row"><${TextField} label="Name" value=${values.username} set=${set("username")} error=${errors.username} />
     <${TextField} label="Locale" value=${values.locale} set=${set("locale")} error=${errors.locale} hint="Such as pt-BR" />
     <${TextField} label="Time zone" value=${values.timezone} set=${set("timezone")} error=${errors.timezone} hint="Such as Europe/Lisbon" /></div>
+  <${TextField} label="Picture" type="url" value=${values.avatar_url} set=${set("avatar_url")} error=${errors.avatar_url} hint="The address of an image: their face beside what they did." />
   <${TextField} label="Attributes (JSON)" rows="4" class="code" value=${values.attributes} set=${set("attributes")} error=${errors.attributes} />`;
 
 function profileOf(values) {
@@ -59,7 +60,7 @@ async function add() {
     verb: "Add",
     wide: true,
     names: NAMES,
-    initial: { id: "", email: "", phone: "", username: "", locale: "", timezone: "", attributes: "{}" },
+    initial: { id: "", email: "", phone: "", username: "", locale: "", timezone: "", avatar_url: "", attributes: "{}" },
     save: async (values) => {
       if (!values.id.trim()) throw Object.assign(new Error("An id is needed."), { errors: [{ pointer: "/id", message: "is needed" }] });
       return put(["users", values.id.trim()], profileOf(values));
@@ -71,7 +72,7 @@ async function add() {
 
 /** Edit somebody; the toast takes it back. */
 export async function edit(user, refresh) {
-  const before = { email: user.email, phone: user.phone, username: user.username, locale: user.locale, timezone: user.timezone, attributes: user.attributes };
+  const before = { email: user.email, phone: user.phone, username: user.username, locale: user.locale, timezone: user.timezone, avatar_url: user.avatar_url, attributes: user.attributes };
   const done = await form({
     title: `Edit ${user.id}`,
     wide: true,

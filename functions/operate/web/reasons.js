@@ -53,6 +53,8 @@ const PLAIN = {
   quiet_hours: of("they have quiet hours", "Their quiet hours", "It goes out when these end. It costs no attempt."),
   templates_are_slow: of("other messages of this tenant took long to render, so it has its turn in a later round", "The share of rendering time", "It costs no attempt."),
   round_is_full: of("many large messages were waiting, so it has its turn in a later round", "The share of rendering time", "It costs no attempt."),
+  attachments_wait: of("its files, or those of others, found no room or no time in this round", "The share of files", "It has its turn in a later round, at no cost."),
+  attachment: of("a file of this email cannot be attached", "The attachments"),
   unsubscribe_secret_unavailable: of("the secret that signs unsubscribe links could not be read", "The unsubscribe link", "It is tried again in a minute, at no cost."),
   time_running_out: of("the worker's time was nearly over", "The worker's time", "The next worker sends it, at no cost."),
   ambiguous: of("the provider's answer was lost and nobody can say whether it arrived", "The policy for lost answers"),

@@ -2,7 +2,7 @@
 import { localTime, toneOf, words } from "./format.js";
 import { audienceReason, explain, failureWords, messageName, person, providerName } from "./reasons.js";
 
-const ATTEMPT = /^attempt (\d+) by ([^\s:,(]+)(?: \(generation (\d+)\))?(, as was learned later)?(?:: (.*))?$/s;
+const ATTEMPT = /^attempt (\d+) by ([^\s:,(]+)(?: \(generation (\d+)\))?(, as was learned later)?(?:: (.*?))?(?:; (the (?:text|title) was cut [^;]*))?$/s;
 const MOST_NAMED = 8;
 export const DOUBT = "an earlier attempt may have arrived";
 
@@ -114,12 +114,12 @@ const ATTEMPTS = {
 };
 
 function attempt(step, it) {
-  const [, no, name, again, later, message] = ATTEMPT.exec(step.reason) ?? [];
+  const [, no, name, again, later, message, note] = ATTEMPT.exec(step.reason) ?? [];
   if (!no) return null;
   const said = providerName(name);
   const told = ATTEMPTS[step.what](it, again ? `${no} of generation ${again}` : no, said);
-  if (later) return { ...told, says: `${told.says}, as was learned later` };
-  return { ...told, why: message ? `${said} said: ${quoted(message)}` : "" };
+  const why = [message && !later && sentence(`${said} said: ${quoted(message)}`), note && sentence(note)].filter(Boolean).join(" ");
+  return { ...told, ...(later && { says: `${told.says}, as was learned later` }), why };
 }
 
 const EVENTS = {

@@ -80,6 +80,8 @@ function Editor({ name, rows, channel, locale, using, refresh }) {
           <${TextField} label=${channel === "email" ? "HTML body" : "Text"} value=${draft.body} set=${set("body")} error=${errors.body} rows=${channel === "email" ? 16 : 6} class="code" dir="auto"
             hint=${channel === "sms" ? "Beyond ten parts an SMS is not sent." : html`Liquid: <code>${"{{ order }}"}</code>, <code>${"{% if paid %}"}</code>. The payload's keys are its variables.`} />
           ${channel === "email" && html`<${TextField} label="Plain text (made from the HTML if you leave it empty)" value=${draft.text} set=${set("text")} error=${errors.text} rows=${4} class="code" dir="auto" />`}
+          ${channel === "email" && html`<${TextField} label="Layout" value=${draft.layout} set=${set("layout")} error=${errors.layout} maxlength="100" spellcheck=${false}
+            hint="The name of what the body stands in; none: it goes out as it is." />`}
           <${TextField} label="Required variables" value=${draft.variables} set=${set("variables")} error=${errors.variables} placeholder="order, eta" spellcheck=${false}
             hint=${html`<${Undeclared} words=${words} declare=${(names) => set("variables")([...namesOf(draft.variables), ...names].join(", "))} />`} />
           ${errors.locale && html`<${Notice} tone="bad">Locale: ${errors.locale}<//>`}

@@ -8,8 +8,8 @@ import { html, useEffect, useState } from "./view.js";
 
 const WAIT = 350;
 const PREHEADER = 140; // about what mail programs show of it
-const FIELDS = ["subject", "body", "text", "variables", "payload", "notification_id", "locale", "channel"];
-const WORDS = ["subject", "body", "text", "variables", "locale"]; // whose faults keep it from being published, whatever the payload
+const FIELDS = ["subject", "body", "text", "layout", "variables", "payload", "notification_id", "locale", "channel"];
+const WORDS = ["subject", "body", "text", "layout", "variables", "locale"]; // whose faults keep it from being published, whatever the payload
 const PART = /^It cannot be rendered: the (subject|body|text)\b/;
 
 /** `{message, recorded, errors, missing, problem, hasFaults, isBusy}` of the words with what `filling` has. */

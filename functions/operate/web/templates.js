@@ -34,6 +34,7 @@ export const draftOf = (row) => ({
   subject: row?.subject ?? "",
   body: row?.body ?? "",
   text: row?.text ?? "",
+  layout: row?.layout ?? "",
   variables: (row?.variables ?? []).join(", "),
 });
 
@@ -47,6 +48,7 @@ export function bodyOf(draft, channel, locale) {
     ...(hasSubject(channel) && { subject: draft.subject }),
     body: draft.body,
     ...(channel === "email" && draft.text.trim() && { text: draft.text }),
+    ...(channel === "email" && draft.layout?.trim() && { layout: draft.layout.trim() }),
     variables: namesOf(draft.variables),
   };
 }
@@ -54,7 +56,7 @@ export function bodyOf(draft, channel, locale) {
 /** The words of a version as the API takes them: to publish it again, or to compare. */
 export const wordsOf = (row) => bodyOf(draftOf(row), row.channel, row.locale);
 
-const PARTS = [["subject", "Subject"], ["body", "Body"], ["text", "Plain text"], ["variables", "Variables"]];
+const PARTS = [["subject", "Subject"], ["body", "Body"], ["text", "Plain text"], ["layout", "Layout"], ["variables", "Variables"]];
 
 /** The parts in which two of them differ: `[{part, title, before, after}]`. */
 export function differing(old, now) {

@@ -9,7 +9,7 @@ import { Card, Choices, errorsOf, Notice, SelectField, Switch, TextField, toast 
 import { Kept, useDraft } from "./unsaved.js";
 import { html, useState } from "./view.js";
 
-const FIELDS = ["channels", "template", "priority", "ambiguous_policy", "transactional", "expires_after_seconds", "over_sending/limit", "over_sending/window_seconds", "over_sending"];
+const FIELDS = ["title", "description", "channels", "template", "priority", "ambiguous_policy", "transactional", "expires_after_seconds", "over_sending/limit", "over_sending/window_seconds", "over_sending"];
 const seconds = (text) => (/^\d+$/.test(text.trim()) ? `That is ${span(Number(text))}.` : "");
 
 /** `type`: as the API shows it, or null for a new one. `done(saved)` when it is kept. */
@@ -40,6 +40,9 @@ export function TypeForm({ type, initialName = "", done }) {
   return html`<form class="split" onSubmit=${save}>
     <${Card} title="What it means"><div class="stack"><${Kept} of=${kept} />
       ${!type && html`<${TextField} label="Name" value=${name} set=${set("name")} maxlength="100" placeholder="parcel.sent" autocomplete="off" hint="What intents and events call it. Names that begin with auth. are guarded against floods." />`}
+      <${TextField} label="Title" value=${form.title} set=${set("title")} maxlength="100" placeholder="Deliveries" autocomplete="off" error=${errors.title}
+        hint="What people read instead of the name, where they choose what they want to hear of." />
+      <${TextField} label="Description" value=${form.description} set=${set("description")} maxlength="200" autocomplete="off" error=${errors.description} hint="A sentence beneath it, for them." />
       <${Choices} label="Channels" options=${CHANNELS.map((each) => [each, TITLES[each]])} values=${form.channels} set=${set("channels")} error=${errors.channels}
         hint="Used when the intent names none. None ticked: those that its template has. Events take theirs from the routing." />
       <${TemplateField} value=${form.template} set=${set("template")} error=${errors.template} rows=${templates.data} />

@@ -5,6 +5,8 @@ import { TITLES } from "./templates.js";
 export const PRIORITIES = ["low", "normal", "high", "critical"];
 
 export const formOf = (type = {}) => ({
+  title: type.title ?? "",
+  description: type.description ?? "",
   channels: type.channels ?? [],
   template: type.template ?? "",
   priority: type.priority ?? "normal",
@@ -19,6 +21,8 @@ const whole = (text) => (/^\d+$/.test(text.trim()) ? Number(text) : text.trim())
 
 /** What the API takes: the whole of it, as PUT replaces all. Words where a number is wanted go as they are; the API says what is wrong. */
 export const bodyOf = (form) => ({
+  title: form.title.trim() || null,
+  description: form.description.trim() || null,
   channels: form.channels.length ? form.channels : null,
   template: form.template.trim() || null,
   priority: form.priority,
@@ -41,7 +45,7 @@ export function meaning(name, body) {
   return [
     body.channels ? `It goes by ${listed(body.channels.map((channel) => TITLES[channel].replace("Email", "email").replace("Push", "push").replace("Inbox", "inbox row")))}, unless an intent names other channels.` : "An intent names its channels; without any it goes by those its template has.",
     body.template ? `Its words come from the template ${body.template}, unless an intent names another.` : "It has no template of its own: an intent names one, or its title and message are shown plainly.",
-    { low: "Others go first when there is a queue.", normal: "It takes its turn.", high: "It goes before ordinary ones.", critical: "It goes first." }[body.priority],
+    { low: "Others go first when there is a queue.", normal: "It takes its turn.", high: "It goes before ordinary ones.", critical: "It goes first, comes in quiet hours too, and people cannot switch it off by itself." }[body.priority],
     body.transactional ? "It is transactional: its emails carry no unsubscribe button." : "It is not transactional: its emails carry one-click unsubscribe, and who uses it gets no more of this type.",
     isNumber(body.expires_after_seconds) ? `What is not sent within ${span(body.expires_after_seconds)} is not sent at all.` : "It does not expire by itself.",
     { retry: "When a provider's answer is lost it is sent again: better twice than never.", hold: "When a provider's answer is lost it is held for a person to decide: better late than twice." }[body.ambiguous_policy] ??

@@ -42,6 +42,7 @@ function About({ user }) {
       ["Name", user.username],
       ["Locale", user.locale],
       ["Time zone", user.timezone],
+      ["Picture", user.avatar_url && html`<${Copy} value=${user.avatar_url} />`],
       ["Known since", html`<${Time} at=${user.created_at} />`],
       ["Changed", html`<${Time} at=${user.updated_at} />`],
     ]} />${Object.keys(user.attributes ?? {}).length > 0 && html`<h3>Attributes</h3><${Json} value=${user.attributes} label="Attributes" />`}<//>

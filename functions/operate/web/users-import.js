@@ -76,7 +76,7 @@ export function Import() {
   const total = file?.users.length ?? 0;
   const isOver = file && total > 0 && state.done >= total;
   return html`<${PageHead} title="Import users" crumbs=${[["Users", ["users"]]]}>
-      A CSV file whose first line names the columns (<code>id</code>, <code>email</code>, <code>phone</code>, <code>username</code>, <code>locale</code>, <code>timezone</code>; any other becomes an attribute),
+      A CSV file whose first line names the columns (<code>id</code>, <code>email</code>, <code>phone</code>, <code>username</code>, <code>locale</code>, <code>timezone</code>, <code>avatar_url</code>; any other becomes an attribute),
       or JSON, one user a line. Each user is written whole: who is known already is replaced. From a terminal: <code>tocsin users import</code><//>
     ${left && !file && html`<${Notice} title=${`The import of ${left.name} stopped at ${number(left.done)} of ${number(left.total)}`}>Choose the same file, and it goes on from there.<//>`}
     <${Card} title="The file"><div class="stack"><div class="field"><label for="import-file">CSV, NDJSON or JSON</label>

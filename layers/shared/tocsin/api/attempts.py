@@ -11,7 +11,8 @@ OUTCOMES = ("accepted", "transient", "throttled", "permanent", "configuration", 
 
 
 class Attempt(TypedDict):
-    """One try of a delivery. Without an outcome: it is under way, or what became of it is not known."""
+    """One try of a delivery. Without an outcome: it is under way, or what became of it is not known. `note`: what was done to its
+    words so that the provider takes them."""
 
     generation: int
     attempt_no: int
@@ -22,6 +23,7 @@ class Attempt(TypedDict):
     error_classification: str
     error_message: str
     provider_message_id: str
+    note: str
 
 
 def shown(attempt: dict[str, Any]) -> Attempt:
@@ -35,4 +37,5 @@ def shown(attempt: dict[str, Any]) -> Attempt:
         "error_classification": attempt["error_classification"],
         "error_message": attempt["error_message"],
         "provider_message_id": attempt["provider_message_id"],
+        "note": attempt["note"],
     }

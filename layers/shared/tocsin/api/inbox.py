@@ -1,14 +1,13 @@
 """The inbox: what a person sees, and what they do with it."""
 
-from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import StrictBool, model_validator
 from typing_extensions import TypedDict
 
 from tocsin.access.recognise import recognise
-from tocsin.api.words import ThreadRef
+from tocsin.api.inbox_row import InboxRow, shown
 from tocsin.foundation import tally
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.fields import Closed, Moment
@@ -16,7 +15,7 @@ from tocsin.foundation.ids import as_uuid
 from tocsin.http import door, filters, paging, problems
 from tocsin.http.answers import PageOf
 from tocsin.http.door import Endpoint, Response, Visit
-from tocsin.inbox import live, mark
+from tocsin.inbox import live, mark, see
 from tocsin.inbox.live import Glance
 from tocsin.inbox.mark import BadSnooze
 from tocsin.store import notifications
@@ -24,6 +23,7 @@ from tocsin.store.notifications import COUNT_CAP, Change, View
 
 VIEWS = ("all", "unread", "read", "done", "saved", "snoozed")
 LONGEST_WAIT = 20
+MOST_KINDS = 10
 
 
 class RowChange(Closed):
@@ -43,48 +43,31 @@ class ReadAll(Closed):
     before: Moment | None = None
 
 
-class SourceEvent(TypedDict):
-    """The domain event that an inbox row came of."""
-
-    source: str
-    id: str
+class DoneAll(Closed):
+    status: Literal["all", "read"] = "all"
+    before: Moment | None = None
 
 
-class InboxRow(TypedDict):
-    """A notification as its reader sees it."""
-
-    id: UUID
-    kind: str
-    reason: str | None
-    scope: str | None
-    title: str
-    message: str
-    summary: dict[str, Any] | None
-    event_count: int
-    unread: bool
-    read_at: datetime | None
-    last_event_at: datetime | None
-    last_actor: str | None
-    created_at: datetime
-    updated_at: datetime
-    done_at: datetime | None
-    saved_at: datetime | None
-    snoozed_until: datetime | None
-    for_everyone: bool
-    source_notification_id: UUID | None
-    thread: ThreadRef | None
-    source_event: SourceEvent | None
+class Seen(Closed):
+    before: Moment | None = None
 
 
 class UnreadBadge(TypedDict):
-    """How many are unread. `capped`: that many, or more."""
+    """How many are unread, and how many of these came since their reader last looked. `capped`: that many, or more."""
 
     unread: int
+    unseen: int
     capped: bool
 
 
-class MarkedRead(TypedDict):
-    """How many were marked as read. `more`: there are more; ask again."""
+class Unseen(TypedDict):
+    """How many unread ones came since the time that was given."""
+
+    unseen: int
+
+
+class Marked(TypedDict):
+    """How many were marked as read, or as done. `more`: there are more; ask again."""
 
     marked: int
     more: bool
@@ -95,22 +78,21 @@ def list_inbox(visit: Visit) -> Response:
     view, after = _view(visit), paging.cursor_of(visit.request)
     with tenant_round_trip(visit.conn, visit.tenant_id):
         cursor = notifications.list_page(visit.conn, visit.tenant_id, visit.user_id, view, limit=limit + 1, after=after)
-    page = paging.page(cursor.fetchall(), limit, shown=_shown, place=lambda row: (row["shown_at"], row["id"]))
+    page = paging.page(cursor.fetchall(), limit, shown=shown, place=lambda row: (row["shown_at"], row["id"]))
     return door.conditional(visit.request, page)
 
 
 def unread_count(visit: Visit) -> Response:
     with tenant_round_trip(visit.conn, visit.tenant_id):
         cursor = notifications.count_unread(visit.conn, visit.tenant_id, visit.user_id)
-    row = cursor.fetchone()
-    return door.conditional(visit.request, Response(200, _badge(row[0] if row else 0)))
+    return door.conditional(visit.request, Response(200, _badge(*(cursor.fetchone() or (0, 0)))))
 
 
 def wait_for_news(visit: Visit) -> Response:
     """Answer when the inbox is not what the caller knows, or when the wait is over."""
 
     def answer(glance: Glance) -> Response:
-        return door.conditional(visit.request, Response(200, [_badge(glance.unread), glance.rows]))
+        return door.conditional(visit.request, Response(200, [_badge(glance.unread, glance.unseen), glance.rows]))
 
     glance = live.wait(
         visit.conn,
@@ -120,7 +102,7 @@ def wait_for_news(visit: Visit) -> Response:
         seconds=_wait(visit),
     )
     told = answer(glance)
-    return Response(told.status, _badge(glance.unread) if told.status == 200 else None, told.headers)
+    return Response(told.status, _badge(glance.unread, glance.unseen) if told.status == 200 else None, told.headers)
 
 
 def patch_row(visit: Visit) -> Response:
@@ -135,7 +117,7 @@ def patch_row(visit: Visit) -> Response:
         raise problems.not_found("notification")
     for action in (name for name in body.model_fields_set if getattr(body, name)):
         tally.write("InboxActions", 1, action=action.removesuffix("_until"))
-    return Response(200, _shown(row))
+    return Response(200, shown(row))
 
 
 def hide_row(visit: Visit) -> Response:
@@ -149,8 +131,23 @@ def read_all(visit: Visit) -> Response:
     body: ReadAll = visit.request.parsed(ReadAll) if visit.request.body else ReadAll()
     marked = mark.read_all(visit.conn, visit.tenant_id, visit.user_id, before=body.before)
     tally.write("InboxActions", marked, action="read")
-    shown: MarkedRead = {"marked": marked, "more": marked >= mark.MOST_READ}
-    return Response(200, shown)
+    told: Marked = {"marked": marked, "more": marked >= mark.MOST_READ}
+    return Response(200, told)
+
+
+def finish_all(visit: Visit) -> Response:
+    body: DoneAll = visit.request.parsed(DoneAll) if visit.request.body else DoneAll()
+    only_read = body.status == "read"
+    marked = mark.finish_all(visit.conn, visit.tenant_id, visit.user_id, only_read=only_read, before=body.before)
+    tally.write("InboxActions", marked, action="done")
+    told: Marked = {"marked": marked, "more": marked >= mark.MOST_READ}
+    return Response(200, told)
+
+
+def see_all(visit: Visit) -> Response:
+    body: Seen = visit.request.parsed(Seen) if visit.request.body else Seen()
+    told: Unseen = {"unseen": see.see(visit.conn, visit.tenant_id, visit.user_id, before=body.before)}
+    return Response(200, told)
 
 
 def _view(visit: Visit) -> View:
@@ -159,7 +156,18 @@ def _view(visit: Visit) -> View:
     thread_kind, colon, thread_id = query.get("thread", "").partition(":")
     if "thread" in query and not (thread_kind and colon and thread_id):
         raise problems.invalid_parameter("thread", "must be a kind and an id, such as order:A-17")
-    return View(name, query.get("kind") or None, thread_kind or None, thread_id or None)
+    return View(name, *_kinds(query.get("kind", "")), thread_kind or None, thread_id or None)
+
+
+def _kinds(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The kinds that are wanted by name, and the beginnings of others."""
+    wanted = text.split(",") if text else []
+    if len(wanted) > MOST_KINDS or not all(wanted):
+        raise problems.invalid_parameter("kind", f"must be 1 to {MOST_KINDS} kinds, separated by commas")
+    return (
+        tuple(one for one in wanted if not one.endswith("*")),
+        tuple(one.removesuffix("*") for one in wanted if one.endswith("*")),
+    )
 
 
 def _wait(visit: Visit) -> int:
@@ -176,34 +184,8 @@ def _row_id(visit: Visit) -> UUID:
     return row_id
 
 
-def _badge(unread: int) -> UnreadBadge:
-    return {"unread": unread, "capped": unread >= COUNT_CAP}
-
-
-def _shown(row: dict[str, Any]) -> InboxRow:
-    return {
-        "id": row["id"],
-        "kind": row["kind"],
-        "reason": row["reason"],
-        "scope": row["scope"],
-        "title": row["title"],
-        "message": row["message"],
-        "summary": row["summary"],
-        "event_count": row["event_count"],
-        "unread": row["unread"],
-        "read_at": row["read_at"],
-        "last_event_at": row["last_event_at"],
-        "last_actor": row["last_actor"],
-        "created_at": row["created_at"],
-        "updated_at": row["updated_at"],
-        "done_at": row["done_at"],
-        "saved_at": row["saved_at"],
-        "snoozed_until": row["snoozed_until"],
-        "for_everyone": row["for_everyone"],
-        "source_notification_id": row["source_notification_id"],
-        "thread": {"kind": row["thread_kind"], "id": row["thread_id"]} if row["thread_kind"] else None,
-        "source_event": {"source": row["event_source"], "id": row["event_id"]} if row["event_id"] else None,
-    }
+def _badge(unread: int, unseen: int) -> UnreadBadge:
+    return {"unread": unread, "unseen": unseen, "capped": unread >= COUNT_CAP}
 
 
 _USER: dict[str, Any] = {
@@ -215,7 +197,12 @@ _USER: dict[str, Any] = {
 _KNOWN: dict[str, Any] = {"name": "If-None-Match", "in": "header", "schema": {"type": "string"}}
 _VIEW: list[dict[str, Any]] = [
     filters.choice("status", VIEWS, default="all"),
-    {"name": "kind", "in": "query", "schema": {"type": "string"}},
+    {
+        "name": "kind",
+        "in": "query",
+        "schema": {"type": "string"},
+        "description": f"Up to {MOST_KINDS} kinds, separated by commas; `order.*` are those that begin so",
+    },
     {"name": "thread", "in": "query", "schema": {"type": "string"}, "description": "kind:id"},
 ]
 
@@ -233,7 +220,7 @@ ENDPOINTS = [
         parameters=[*_VIEW, _KNOWN, *paging.PARAMETERS], answers={304: "Nothing changed"}, answer=PageOf[InboxRow],
     ),
     personal(
-        "GET /v1/inbox/unread-count", unread_count, "Count what is unread (up to 1000)",
+        "GET /v1/inbox/unread-count", unread_count, "Count what is unread, and unseen (up to 1000)",
         parameters=[_KNOWN], answers={304: "Nothing changed"}, answer=UnreadBadge,
     ),
     personal(
@@ -243,7 +230,15 @@ ENDPOINTS = [
     personal("DELETE /v1/inbox/{id}", hide_row, "Hide", success=204, answers={404: "No such notification"}),
     personal(
         "POST /v1/inbox/read-all", read_all, "Mark everything as read, up to a time", body=ReadAll, body_is_optional=True,
-        answer=MarkedRead,
+        answer=Marked,
+    ),
+    personal(
+        "POST /v1/inbox/done-all", finish_all, "Mark everything as done, or what is read, up to a time", body=DoneAll,
+        body_is_optional=True, answer=Marked,
+    ),
+    personal(
+        "POST /v1/inbox/seen", see_all, "Say that the inbox was looked at; what is unread stays so", body=Seen,
+        body_is_optional=True, answer=Unseen,
     ),
 ]  # fmt: skip
 

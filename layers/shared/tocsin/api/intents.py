@@ -158,7 +158,7 @@ def post_cancel(call: Call) -> Response:
 
 def asked(key: str, value: Any, depth: int, principal: Principal, *, mode: str | None = None) -> Asked:
     """The intent, strictly read. `mode` is the key's own, unless it says otherwise."""
-    intent: Intent = door.parse(Intent, value)
+    intent: Intent = door.parse(Intent, value, context=admission.context())
     if intent.given_users and not admission.may_give_users(principal):
         raise problems.forbidden("manage", what="A user in place of an id makes them known or changes them, which")
     if accepting.asks_for_more(intent, mode or principal.mode):

@@ -11,7 +11,8 @@ from tocsin.api.words import ChannelWord, Priority
 from tocsin.audience import define_type
 from tocsin.audience.define_type import Meaning
 from tocsin.foundation.database import tenant_transaction
-from tocsin.foundation.fields import Closed, Name
+from tocsin.foundation.fields import Closed, Name, Word
+from tocsin.foundation.text import one_line
 from tocsin.http import paging, problems
 from tocsin.http.answers import PageOf, one_of
 from tocsin.http.door import Call, Endpoint, Response
@@ -21,6 +22,12 @@ from tocsin.store import notification_types
 
 def _distinct(channels: list[str]) -> list[str]:
     return list(dict.fromkeys(channels))
+
+
+def _one_line(text: str) -> str:
+    if not (line := one_line(text)):
+        raise ValueError("must be text")
+    return line
 
 
 class OverSending(Closed):
@@ -38,6 +45,8 @@ class TypeBody(Closed):
     transactional: StrictBool = True
     expires_after_seconds: Annotated[StrictInt, Field(ge=60, le=31_536_000)] | None = None
     over_sending: OverSending | None = None
+    title: Annotated[Word, Field(max_length=100), AfterValidator(_one_line)] | None = None
+    description: Annotated[Word, AfterValidator(_one_line)] | None = None
 
 
 class OverSendingGuard(TypedDict):
@@ -60,6 +69,8 @@ class ShownNotificationType(TypedDict):
     created_at: datetime
     updated_at: datetime
     over_sending: OverSendingGuard | None
+    title: str | None
+    description: str | None
 
 
 def put_type(call: Call) -> Response:
@@ -106,6 +117,8 @@ def _shown(kind: notification_types.NotificationType) -> ShownNotificationType:
         "created_at": kind.created_at,
         "updated_at": kind.updated_at,
         "over_sending": None if limit is None or window is None else {"limit": limit, "window_seconds": window},
+        "title": kind.title,
+        "description": kind.description,
     }
 
 

@@ -9,13 +9,16 @@ from typing_extensions import TypedDict
 
 from tocsin.api.inbox import personal
 from tocsin.api.words import ChannelWord
+from tocsin.foundation.channel_names import CHANNELS
 from tocsin.foundation.fields import Closed
 from tocsin.http import problems
+from tocsin.http.answers import one_of
 from tocsin.http.door import Response, Visit
 from tocsin.people import preferences
-from tocsin.people.preferences import CHANNELS, Inapplicable, PreferenceChange, check_window
+from tocsin.people.preferences import Inapplicable, Locked, PreferenceChange, check_window
 from tocsin.people.time_zones import known_zone
 from tocsin.store import preferences as rows
+from tocsin.store.flow.preferences_overview import TypeWishes
 
 _WALL_TIME = re.compile(r"\d\d:\d\d", re.ASCII)
 
@@ -66,15 +69,46 @@ class ShownPreference(TypedDict):
     updated_at: datetime | None
 
 
+class ShownReach(TypedDict):
+    """Whether a channel reaches the person; `reason`: why it does not."""
+
+    channel: ChannelWord
+    reachable: bool
+    reason: Annotated[str, one_of("no_address", "no_device", "suppressed")] | None
+
+
+class ShownSwitch(TypedDict):
+    """Whether a type comes on a channel, as things stand."""
+
+    channel: ChannelWord
+    enabled: bool
+
+
+class ShownTypeWishes(TypedDict):
+    """A type as a person knows it. `locked`: it is critical, and cannot be switched off by itself."""
+
+    name: str
+    title: str | None
+    description: str | None
+    locked: bool
+    channels: list[ShownSwitch]
+
+
 class Preferences(TypedDict):
-    """All that a person wants, or not."""
+    """All that a person wants, or not: their rules, the channels that reach them, and the types with what counts for each."""
 
     data: list[ShownPreference]
+    channels: list[ShownReach]
+    types: list[ShownTypeWishes]
 
 
 def list_preferences(visit: Visit) -> Response:
-    found = preferences.all_rules(visit.conn, visit.tenant_id, visit.user_id)
-    shown: Preferences = {"data": [_shown_preference(one) for one in found]}
+    found = preferences.overview(visit.conn, visit.tenant_id, visit.user_id)
+    shown: Preferences = {
+        "data": [_shown_preference(one) for one in found.rules],
+        "channels": [{"channel": one.channel, "reachable": one.is_reachable, "reason": one.reason} for one in found.channels],
+        "types": [_shown_type(one) for one in found.types],
+    }
     return Response(200, shown)
 
 
@@ -92,6 +126,8 @@ def put_preference(visit: Visit) -> Response:
         rule = preferences.prefer(visit.conn, visit.actor, visit.user_id, channel, notification_type, wishes)
     except Inapplicable as error:
         raise problems.invalid_field(f"/{error.field}", str(error)) from None
+    except Locked as error:
+        raise problems.invalid_field("/enabled", str(error)) from None
     return Response(200, _shown_preference(rule))
 
 
@@ -121,6 +157,16 @@ def _shown_preference(one: rows.Preference) -> ShownPreference:
         "timezone": one.timezone,
         "created_at": one.created_at,
         "updated_at": one.updated_at,
+    }
+
+
+def _shown_type(one: TypeWishes) -> ShownTypeWishes:
+    return {
+        "name": one.name,
+        "title": one.title,
+        "description": one.description,
+        "locked": one.locked,
+        "channels": [{"channel": switch.channel, "enabled": switch.enabled} for switch in one.channels],
     }
 
 

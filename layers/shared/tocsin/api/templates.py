@@ -36,6 +36,7 @@ class WordsBody(Closed):
     body: Annotated[str, Field(min_length=1, max_length=200_000)]
     text: Annotated[str, Field(max_length=200_000)] | None = None
     variables: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=list)
+    layout: Name | None = None  # of an email: what its body stands in
 
 
 class TemplateBody(WordsBody):
@@ -71,6 +72,7 @@ class ShownTemplate(TypedDict):
     body: str
     text: str | None
     variables: list[str]
+    layout: str | None
     is_active: bool
     created_by: UUID | None
     created_at: datetime
@@ -93,7 +95,7 @@ def post_template(call: Call) -> Response:
     try:
         row = publish.publish(call.conn, call.actor, Draft(**body.model_dump()), created_by=call.principal.key_id)
     except UnusableTemplate as error:
-        raise _unusable(error) from None
+        raise unusable(error) from None
     except TooManyLocales as error:
         raise problems.invalid_field("/locale", str(error)) from None
     return Response(201, _shown(row))
@@ -162,7 +164,7 @@ def _faults_told() -> Iterator[None]:
     try:
         yield
     except UnusableTemplate as error:
-        raise _unusable(error) from None
+        raise unusable(error) from None
     except LacksVariables as error:
         errors = [{"pointer": f"/payload/{name}", "message": "is required by the template"} for name in error.names[:20]]
         raise Problem(
@@ -174,9 +176,9 @@ def _faults_told() -> Iterator[None]:
         raise problems.not_found("notification") from None
 
 
-def _unusable(error: UnusableTemplate) -> Problem:
+def unusable(error: UnusableTemplate, what: str = "template") -> Problem:
     faults = [{"pointer": pointer, "message": message} for pointer, message in error.faults[:20]]
-    return problems.invalid_fields(faults, "The template cannot be used.")
+    return problems.invalid_fields(faults, f"The {what} cannot be used.")
 
 
 def _preview_shown(previewed: Preview, channel: str, *, with_payload: bool) -> TemplatePreview:
@@ -230,6 +232,7 @@ def _shown(row: TemplateRow) -> ShownTemplate:
         "body": row.body,
         "text": row.text,
         "variables": row.variables,
+        "layout": row.layout,
         "is_active": row.is_active,
         "created_by": row.created_by,
         "created_at": row.created_at,

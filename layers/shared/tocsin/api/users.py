@@ -69,6 +69,7 @@ class ShownUser(TypedDict):
     phone: str | None
     locale: str | None
     timezone: str | None
+    avatar_url: str | None
     attributes: dict[str, Any]
     created_at: datetime
     updated_at: datetime
@@ -256,6 +257,7 @@ def _shown_user(user: User) -> ShownUser:
         "phone": user.phone,
         "locale": user.locale,
         "timezone": user.timezone,
+        "avatar_url": user.avatar_url,
         "attributes": user.attributes,
         "created_at": user.created_at,
         "updated_at": user.updated_at,

@@ -22,6 +22,8 @@ class Meaning:
     expires_after_seconds: int | None = None
     over_sending_limit: int | None = None
     over_sending_window_seconds: int | None = None
+    title: str | None = None
+    description: str | None = None
 
 
 def define(conn: Connection[Any], actor: Actor, name: str, meaning: Meaning) -> NotificationType:

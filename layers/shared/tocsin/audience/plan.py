@@ -6,7 +6,7 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.content import inbox_text
-from tocsin.intake.intents import DEFAULT_CHANNELS
+from tocsin.foundation.channel_names import DEFAULT_CHANNELS
 from tocsin.store import outbox
 from tocsin.store.flow import plan as statements
 from tocsin.store.rows import Plan, Planned, Planning, Unplanned

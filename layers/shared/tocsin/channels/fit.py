@@ -3,20 +3,31 @@
 import json
 
 from tocsin.content.plain import Content
+from tocsin.foundation.text import bidi_closed, shortened
 
-
-def email_text(content: Content) -> str:
-    """The plain part of an email: its words, and the link on a line of its own."""
-    return f"{content.text}\n\n{content.url}" if _lacks_link(content, content.text) else content.text
+MAX_SMS = 1_600  # what SNS and Twilio take, in characters
 
 
 def sms_text(content: Content, limit: int) -> str:
     """The title and the text as one, without saying the title twice, and the link, whole or not at all."""
-    text = content.text if content.text.startswith(content.title) else f"{content.title}: {content.text}"
-    cut = _cut(text, limit)
-    if not _lacks_link(content, cut) or len(content.url) > limit // 2:
+    text, link = _sms_words(content), content.link
+    cut = shortened(text, limit)
+    if not link or link in cut.split() or len(link) > limit // 2:
         return cut
-    return f"{_cut(text, limit - len(content.url) - 1)}\n{content.url}"
+    return f"{shortened(text, limit - len(link) - 1)}\n{link}"
+
+
+def note_on(channel: str, content: Content) -> str:
+    """What was done to the words so that a provider takes them; empty where nothing was."""
+    if channel != "sms":
+        return content.note
+    text, sent = _sms_words(content), sms_text(content, MAX_SMS)
+    return "" if sent.startswith(text) else f"the text was cut from {len(text)} characters to the {MAX_SMS} that an SMS may have"
+
+
+def _sms_words(content: Content) -> str:
+    text = "\n".join(map(bidi_closed, content.text.split("\n")))
+    return text if content.text.startswith(content.title) else f"{bidi_closed(content.title)}: {text}"
 
 
 def push_words(content: Content) -> dict[str, str]:
@@ -25,14 +36,6 @@ def push_words(content: Content) -> dict[str, str]:
     if content.text == content.title:
         return {"title": title}
     return {"title": title, "body": fit(content.text, 2_400 - _size(content.url))}
-
-
-def _lacks_link(content: Content, text: str) -> bool:
-    return bool(content.url) and content.url not in text.split()
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def fit(text: str, limit: int) -> str:

@@ -14,16 +14,17 @@ from tocsin.channels.sns import SnsPush, SnsSms
 from tocsin.channels.ways import Channel, Credentials, Way, Ways
 from tocsin.foundation import aws, encryption
 from tocsin.foundation.settings import Settings
-from tocsin.store import provider_configs
+from tocsin.store import brands, provider_configs
 from tocsin.store.provider_configs import ProviderConfig
+from tocsin.store.rows import Brand
 
-KNOWN_SECONDS = 10.0  # how long a change of a provider may go unnoticed
+KNOWN_SECONDS = 10.0  # how long a change of a provider or a brand may go unnoticed
 
 log = Logger(child=True)
 
 
 class InstallationWays(Ways):
-    """Reads a tenant's providers when its messages come by, and keeps them for a few seconds."""
+    """Reads a tenant's providers and brand when its messages come by, and keeps them for a few seconds."""
 
     def __init__(self, config: Settings) -> None:
         sns = aws.client("sns")
@@ -37,6 +38,7 @@ class InstallationWays(Ways):
         )
         self._config = config
         self._known: dict[UUID, tuple[float, dict[str, list[Way]]]] = {}
+        self._brands: dict[UUID, Brand] = {}
         self._built: dict[tuple[UUID, Any], Channel] = {}
 
     def prepare(self, conn: Connection[Any], tenant_ids: set[UUID]) -> None:
@@ -45,12 +47,16 @@ class InstallationWays(Ways):
         if not unknown:
             return
         rows = provider_configs.find_all(conn, unknown)
+        self._brands |= brands.find_all(conn, unknown)
         for tenant_id in unknown:
             self._known[tenant_id] = (now, self._ways([row for row in rows if row.tenant_id == tenant_id]))
 
     def of(self, tenant_id: UUID, channel: str) -> list[Way]:
         known = self._known.get(tenant_id)
         return known[1].get(channel, []) if known else self.default.get(channel, [])
+
+    def brand_of(self, tenant_id: UUID) -> Brand:
+        return self._brands.get(tenant_id, Brand())
 
     def _ways(self, rows: list[ProviderConfig]) -> dict[str, list[Way]]:
         """Own providers by priority; the default one counts as priority 0 unless the tenant has a row for it."""

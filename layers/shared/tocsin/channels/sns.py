@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tocsin.channels import aws_errors
-from tocsin.channels.fit import push_words, sms_text
+from tocsin.channels.fit import MAX_SMS, push_words, sms_text
 from tocsin.channels.outcomes import Accepted, Failure, FailureClass, Outcome
 from tocsin.channels.ways import Message
-
-MAX_SMS = 1_600  # what SNS takes, in characters
 
 
 @dataclass(frozen=True, slots=True)

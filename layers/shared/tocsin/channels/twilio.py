@@ -7,14 +7,13 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from tocsin.channels import http_errors
-from tocsin.channels.fit import sms_text
+from tocsin.channels.fit import MAX_SMS, sms_text
 from tocsin.channels.http_errors import C, H, P
 from tocsin.channels.outcomes import Accepted, Failure, Outcome
 from tocsin.channels.ways import Credentials, Message
 from tocsin.foundation.http_client import Reply
 
 BASE_URL = "https://api.twilio.com"
-MAX_SMS = 1_600  # what Twilio takes, in characters
 
 BY_CODE = {
     "20003": C,  # authentication failed

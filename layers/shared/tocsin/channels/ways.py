@@ -6,8 +6,9 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from tocsin.channels.outcomes import Outcome
+from tocsin.content.attachments import AttachedFile
 from tocsin.content.plain import Content
-from tocsin.store.rows import Delivery
+from tocsin.store.rows import Brand, Delivery
 
 PROVIDER_TIMEOUT = timedelta(seconds=13)  # connect 3 s + read 10 s, as in aws.py
 
@@ -24,6 +25,11 @@ class Message:
     content: Content
     tags: dict[str, str]
     headers: dict[str, str] = field(default_factory=dict)
+    from_name: str = ""  # of an email, and where answers to it go: what the provider's own configuration does not say
+    reply_to: str = ""
+    asked_reply_to: str = ""  # where answers to this very email go, whatever is usual
+    cc: tuple[str, ...] = ()  # who gets a copy
+    attachments: tuple[AttachedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,9 @@ class Ways:
 
     def of(self, tenant_id: UUID, channel: str) -> list[Way]:
         return self.default.get(channel, [])
+
+    def brand_of(self, tenant_id: UUID) -> Brand:
+        return Brand()
 
     def serving(self, one: Delivery) -> list[Way]:
         """The ways that can take this message."""

@@ -47,7 +47,7 @@ class ForbiddenLink(ValueError):
 def problem_of(source: str) -> str | None:
     """The first value that stands where escaping does not hold it, or the first link that a message cannot carry."""
     try:
-        for piece in checked(pieces(_with_placeholders(source))):
+        for piece in checked(pieces(without_marks(source))):
             if problem := _problem_in(piece):
                 return problem
     except (ForbiddenLink, TooManyAttributes) as refused:
@@ -55,7 +55,8 @@ def problem_of(source: str) -> str | None:
     return None
 
 
-def _with_placeholders(source: str) -> str:
+def without_marks(source: str) -> str:
+    """The source with a stand-in for each value, and nothing for each tag of the language."""
     bare, at, strips = [], 0, False
     for start, end, _ in marks(source):
         text = source[at:start].lstrip() if strips else source[at:start]

@@ -10,6 +10,8 @@ _LINES = {"div", "section", "article", "header", "footer", "main", "nav", "aside
 _LINES |= {"address", "tr", "dt", "dd", "li", "body"}
 _CELLS = {"td", "th"}
 _SPACE = re.compile(r"\s+")
+_UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b", re.I)
+_EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}  # never closed
 _SHOWN_URL = re.compile(r"(?:https?|mailto|tel|sms):", re.I)
 
 
@@ -36,9 +38,12 @@ class _Writer:
         self.lists: list[int | None] = []  # the last number of each open list, None where it has bullets
         self.url = ""
         self.label_from = 0
+        self.unseen = ("", 0)  # the element that is not shown, and how many of its name are open in it
 
     def written(self, page: Iterable[Piece]) -> list[str]:
         for piece in page:
+            if self._is_unseen(piece):
+                continue
             match piece.kind:
                 case "words":
                     self._write(_SPACE.sub(" ", piece.text))
@@ -48,6 +53,18 @@ class _Writer:
                     self._close(piece.text)
         self._end_link()
         return self.out
+
+    def _is_unseen(self, piece: Piece) -> bool:
+        """Whether it is in what mail programs show in the list alone (a preheader), or not at all."""
+        name, depth = self.unseen
+        if depth:
+            if piece.text == name and piece.kind in ("open", "close"):
+                self.unseen = (name, depth + (1 if piece.kind == "open" else -1))
+            return True
+        if piece.kind == "open" and piece.text not in _EMPTY and _UNSEEN.search(_attribute(piece, "style")):
+            self.unseen = (piece.text, 1)
+            return True
+        return False
 
     def _open(self, piece: Piece) -> None:
         name = piece.text

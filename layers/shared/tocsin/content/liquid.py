@@ -11,6 +11,8 @@ from liquid.builtin.tags import assign_tag, capture_tag, case_tag, comment_tag, 
 from liquid.context import Context
 from liquid.exceptions import Error
 from liquid.expression import IntegerLiteral, LoopExpression, RangeLiteral
+from liquid.extra.tags._with import WithNode, WithTag
+from liquid.stream import TokenStream
 from liquid.tag import Tag
 from markupsafe import Markup, escape
 
@@ -23,6 +25,8 @@ MAX_MARK = 500  # characters between {{ and }}: the library's patterns take cubi
 MAX_MARKS = 32 * 1024  # characters of all marks of a part: compiled, each takes up to 300 bytes
 MAX_BRACKETS = 10  # in one mark: the library's time grows fast with a[b[c[…
 
+RENDER = frozenset({"render"})  # for authors, where partials are put in before it is read
+COMPOSED = frozenset({"with", "endwith", "content"})  # ours, in what is put together of several sources
 _BLOCKS = {"if", "unless", "case", "for", "capture", "comment"}
 _TAGS = _BLOCKS | {f"end{name}" for name in _BLOCKS} | {"elsif", "else", "when", "break", "continue", "assign", "#"}
 _OPENING = re.compile(r"\{[{%]")
@@ -83,6 +87,35 @@ class _InlineComment(inline_comment_tag.InlineCommentTag):
     node_class = _CommentNode
 
 
+class _WithNode(WithNode):
+    def render_to_output(self, context: Context, buffer: TextIO) -> bool | None:
+        assert isinstance(context, Budget)  # noqa: S101  likewise
+        context.allowance.spend(2 + len(self.args))
+        return super().render_to_output(context, buffer)
+
+
+class _With(WithTag):
+    node_class = _WithNode
+
+
+class _ContentNode(comment_tag.CommentNode):
+    """Where the body of a layout goes: written already, and not escaped again."""
+
+    def render_to_output(self, context: Context, buffer: TextIO) -> bool | None:
+        assert isinstance(context, Budget)  # noqa: S101  likewise
+        buffer.write(context.content)
+        return True
+
+
+class _Content(Tag):
+    name = "content"
+    block = False
+    node_class = _ContentNode
+
+    def parse(self, stream: TokenStream) -> _ContentNode:
+        return self.node_class(stream.current)
+
+
 # The three first: they make the parser that `case` asks for at once.
 _TAG_CLASSES: list[type[Tag]] = [
     literal.Literal,
@@ -98,6 +131,8 @@ _TAG_CLASSES: list[type[Tag]] = [
     if_tag.IfTag,
     _InlineComment,
     unless_tag.UnlessTag,
+    _With,
+    _Content,
 ]
 
 
@@ -131,9 +166,9 @@ def _bounded(loop: LoopExpression, line: int) -> LoopExpression:
 _ESCAPED, _PLAIN = (_Language(autoescape=escaped, cache_size=0) for escaped in (True, False))
 
 
-def compiled(source: str, *, is_html: bool) -> BoundTemplate:
-    """Raises Refused, with words for the template's author. In HTML every value is escaped."""
-    _check_shape(source)
+def compiled(source: str, *, is_html: bool, also: frozenset[str] = frozenset()) -> BoundTemplate:
+    """Raises Refused, with words for the template's author. In HTML every value is escaped. `also`: further tags it may have."""
+    check_shape(source, also=also)
     try:
         template = (_ESCAPED if is_html else _PLAIN).from_string(source)
         filters = template.analyze(follow_partials=False).filters
@@ -150,8 +185,9 @@ def compiled(source: str, *, is_html: bool) -> BoundTemplate:
     return template
 
 
-def run(template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance) -> str:
-    budget = Budget(template, payload, allowance)
+def run(template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance, *, content: str = "") -> str:
+    """`content`: what stands where a layout has its place for the body."""
+    budget = Budget(template, payload, allowance, content)
     page = budget.get_buffer()
     template.render_with_context(budget, page)
     return page.getvalue()
@@ -164,26 +200,32 @@ def marks(source: str) -> Iterator[tuple[int, int, str]]:
         start, closing = opening.start(), "}}" if opening[0] == "{{" else "%}"
         end = source.find(closing, start + 2, start + 2 + MAX_MARK)
         if end < 0:
-            raise Refused(f"'{opening[0]}' has no '{closing}' within {MAX_MARK} characters, on line {_line(source, start)}")
+            raise Refused(f"'{opening[0]}' has no '{closing}' within {MAX_MARK} characters, on line {line_of(source, start)}")
         name = _TAG_NAME.match(source, start + 2, end) if closing == "%}" else None
         yield start, end + 2, name[1] if name else ""
         at = end + 2
 
 
-def _check_shape(source: str) -> None:
+def depth_after(name: str) -> int:
+    """What a tag adds to the depth of blocks."""
+    return (name in _BLOCKS or name == "with") - (name[:3] == "end")
+
+
+def check_shape(source: str, *, also: frozenset[str] = frozenset()) -> None:
+    """Raises Refused for what the library must not even read."""
     depth = size = 0
     for start, end, name in marks(source):
         size += end - start
         if size > MAX_MARKS:
-            raise Refused(f"its tags and outputs take more than {MAX_MARKS} characters, on line {_line(source, start)}")
-        if source.startswith("{%", start) and name not in _TAGS:
-            raise Refused(f"the tag '{name[:30]}' is not available, on line {_line(source, start)}")
+            raise Refused(f"its tags and outputs take more than {MAX_MARKS} characters, on line {line_of(source, start)}")
+        if source.startswith("{%", start) and name not in _TAGS and name not in also:
+            raise Refused(f"the tag '{name[:30]}' is not available, on line {line_of(source, start)}")
         if source.count("[", start, end) > MAX_BRACKETS:
-            raise Refused(f"more than {MAX_BRACKETS} brackets stand between '{{{{' and '}}}}', on line {_line(source, start)}")
-        depth += (name in _BLOCKS) - (name[:3] == "end")
+            raise Refused(f"more than {MAX_BRACKETS} brackets stand between '{{{{' and '}}}}', on line {line_of(source, start)}")
+        depth += depth_after(name)
         if depth > MAX_NESTING:
-            raise Refused(f"blocks are nested more than {MAX_NESTING} deep, on line {_line(source, start)}")
+            raise Refused(f"blocks are nested more than {MAX_NESTING} deep, on line {line_of(source, start)}")
 
 
-def _line(source: str, at: int) -> int:
+def line_of(source: str, at: int) -> int:
     return source.count("\n", 0, at) + 1

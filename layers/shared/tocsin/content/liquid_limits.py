@@ -66,15 +66,16 @@ class RenderAllowance:
 class Budget(Context):
     """A render context whose every lookup, filter, loop and write costs, and in which only JSON can be found."""
 
-    __slots__ = ("_iterations", "allowance")
+    __slots__ = ("_iterations", "allowance", "content")
 
-    def __init__(self, template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance) -> None:
+    def __init__(self, template: BoundTemplate, payload: dict[str, Any], allowance: RenderAllowance, content: str = "") -> None:
         super().__init__(template.env, globals=payload, template=template)
         # Without the library's `now` and `today`: a retried message must read as it did the first time.
         self.scope = ReadOnlyChainMap(self.locals, self.globals)
         # Otherwise the library takes texts in quotes for markup, and a filter could turn a value into markup with them.
         self.autoescape = False
         self.allowance = allowance
+        self.content = content
         self._iterations = 0
 
     def get(self, path: Any, *_: Any) -> object:

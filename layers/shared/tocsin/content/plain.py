@@ -1,18 +1,18 @@
-"""The built-in rendering: `payload.title` and `payload.message`, or the payload's other fields, as plain words. Pure."""
+"""The built-in words: `payload.title` and `payload.message`, or the payload's other fields. Pure."""
 
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tocsin.foundation.text import one_line
-from tocsin.people import addresses
+from tocsin.content import display
+from tocsin.content.display import Action
+from tocsin.content.email_words import WORDS
+from tocsin.foundation.text import one_line, shortened
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000
-_LOOK = "font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; overflow-wrap: anywhere; word-break: break-word"
-_BUTTON = "display: inline-block; padding: 10px 20px; border-radius: 6px; background: #2456a6; color: #fff; text-decoration: none"
+_APART = ("title", "message", *display.FIELDS)  # have places of their own
 
 
 class Unrenderable(ValueError):
@@ -21,50 +21,68 @@ class Unrenderable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What one message says. A text that is the title alone is said once. Each channel has its own place for the link."""
+    """What one message says. A text that is the title alone is said once. Each channel has its own place for the link and the
+    buttons; `html` is an email's, and `note` says what of it was cut."""
 
     title: str
     text: str
-    html: str
+    html: str = ""
     url: str = ""
+    actions: tuple[Action, ...] = ()
+    severity: str = "info"
+    icon: str = ""
+    note: str = ""
+
+    @property
+    def link(self) -> str:
+        """Where it leads, on a channel that has room for one way."""
+        return self.url or (self.actions[0].url if self.actions else "")
 
 
 def render(notification_type: str, payload: Mapping[str, Any]) -> Content:
-    whole = one_line(_words(payload.get("title"))) or one_line(notification_type) or "Notification"
-    title = whole[:MAX_TITLE]
+    whole = title_of(payload.get("title")) or one_line(notification_type) or "Notification"
     text = _words(payload.get("message")) or _lines(payload) or whole  # what a title alone loses by its length, the text says
     if len(text) > MAX_TEXT:
         raise Unrenderable(f"the message has {len(text)} characters; at most {MAX_TEXT} can be sent")
-    url = link_of(payload)
-    return Content(title, text, _page(title, text, url), url)
+    shown = display.of(payload)
+    return Content(
+        shortened(whole, MAX_TITLE), text, "", shown.url, shown.actions, shown.severity, shown.icon, note_on_title(whole)
+    )
 
 
 def event(event_type: str, data: Mapping[str, Any]) -> Content:
     """A domain event in its own words. What else it carries is for templates, not for reading."""
-    return render(event_type, {name: data.get(name) for name in ("title", "message", "url")})
+    return render(event_type, {name: data.get(name) for name in ("title", "message", *display.FIELDS)})
 
 
-def digest(payload: Mapping[str, Any]) -> Content:
+def digest(payload: Mapping[str, Any], language: str = "en") -> Content:
     """What was held back in a thread: how much, and what it was called."""
-    count, missed = payload["count"], [one_line(_words(title)) for title in payload["missed"]]
-    updates = "1 more update" if count == 1 else f"{count} more updates"
-    title = f"{updates}: {missed[-1]}"[:MAX_TITLE] if missed else updates
-    rest = [f"… and {count - len(missed)} more"] if count > len(missed) else []
-    text = "\n".join([f"{updates} since the last email about this:", "", *(f"- {one}" for one in missed), *rest])
-    return Content(title, text, _page(title, text))
+    words = WORDS[language]
+    count, missed = payload["count"], [title_of(title) for title in payload["missed"]]
+    updates = words.one_update if count == 1 else words.updates.format(count=count)
+    title = shortened(f"{updates}: {missed[-1]}", MAX_TITLE) if missed else updates
+    rest = [words.more.format(count=count - len(missed))] if count > len(missed) else []
+    text = "\n".join([words.since.format(updates=updates), "", *(f"- {one}" for one in missed), *rest])
+    return Content(title, text)
 
 
 def has_words(payload: Mapping[str, Any]) -> bool:
     """Whether there is anything to say without a template: what is empty counts as absent."""
-    return any(_words(value) for value in payload.values())
+    return any(_words(value) for name, value in payload.items() if name not in ("severity", "icon"))
 
 
 def link_of(payload: Mapping[str, Any]) -> str:
     """Where the payload leads, if it leads anywhere that people may be sent to."""
-    try:
-        return addresses.web(payload.get("url") or "")
-    except (TypeError, ValueError):
-        return ""
+    return display.link(payload.get("url"))
+
+
+def title_of(value: Any) -> str:
+    """A payload's title as the one line that people see."""
+    return one_line(_words(value))
+
+
+def note_on_title(whole: str) -> str:
+    return f"the title was cut from {len(whole)} to {MAX_TITLE} characters" if len(whole) > MAX_TITLE else ""
 
 
 def _words(value: Any) -> str:
@@ -76,18 +94,5 @@ def _words(value: Any) -> str:
 
 
 def _lines(payload: Mapping[str, Any]) -> str:
-    fields = ((one_line(key), _words(value)) for key, value in payload.items() if key not in ("title", "message", "url"))
+    fields = ((one_line(key), _words(value)) for key, value in payload.items() if key not in _APART)
     return "\n".join(f"{key}: {words}" for key, words in fields if words)
-
-
-def _page(title: str, text: str, url: str = "") -> str:
-    """Each part finds its own direction of writing, and a word that is too long is broken."""
-    parts = [f'<h1 dir="auto">{html.escape(title)}</h1>']
-    if text != title:
-        paragraphs = (html.escape(part).replace("\n", "<br>") for part in text.split("\n\n") if part.strip())
-        parts += [f'<p dir="auto">{words}</p>' for words in paragraphs]
-    if url:
-        label = html.escape(f"Open {addresses.host_of(url)}")
-        parts.append(f'<p><a href="{html.escape(url)}" style="{_BUTTON}">{label}</a></p>')
-    content = "".join(parts)
-    return f'<!doctype html><html><head><meta charset="utf-8"></head><body><div style="{_LOOK}">{content}</div></body></html>'

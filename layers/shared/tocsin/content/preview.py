@@ -6,12 +6,15 @@ from uuid import UUID
 
 from psycopg import Connection
 
-from tocsin.content import publish, render
+from tocsin.content import email_words, publish, render
+from tocsin.content.framing import NamedParts, frame_now
 from tocsin.content.masking import masked
 from tocsin.content.plain import Content
 from tocsin.content.publish import Draft
+from tocsin.content.render import BARE, Letterhead
 from tocsin.foundation.database import tenant_transaction
-from tocsin.store import records, templates
+from tocsin.foundation.languages import language_of
+from tocsin.store import brands, records, templates
 from tocsin.store.templates import TemplateRow
 
 
@@ -56,18 +59,31 @@ def preview(
         if not rows:
             return None
         values = _values(conn, tenant_id, payload)
-    row = min(rows, key=lambda row: render.distance(row.locale, locale))
+        row = min(rows, key=lambda row: render.distance(row.locale, locale))
+        letterhead = _letterhead(conn, tenant_id, NamedParts(row.layout, tuple(row.partials)), row.locale)
     _require(row.variables, values)
-    return Preview(row, render.of_row(row, values), values)
+    return Preview(row, render.of_row(row, values, letterhead=letterhead, why=_why(letterhead, row.locale)), values)
 
 
 def preview_draft(conn: Connection[Any], tenant_id: UUID, draft: Draft, *, payload: dict[str, Any] | UUID) -> Preview:
     """A draft that nobody saved, held to the rules of those that are. Raises UnusableTemplate besides what `preview` does."""
-    publish.check(draft)
+    named = publish.named_by(draft)
     with tenant_transaction(conn, tenant_id):
+        letterhead = _letterhead(conn, tenant_id, named, draft.locale)
+        publish.check(draft, letterhead.sources)
         values = _values(conn, tenant_id, payload)
     _require(draft.variables, values)
-    return Preview(None, _rendered(draft, values), values)
+    return Preview(None, _rendered(draft, values, letterhead), values)
+
+
+def _letterhead(conn: Connection[Any], tenant_id: UUID, named: NamedParts, locale: str) -> Letterhead:
+    """As it is now; with links that lead nowhere, for there is no reader."""
+    sources = frame_now(conn, tenant_id, named, locale)
+    return Letterhead(brands.find(conn, tenant_id), "…/u/…", "…/p/…", sources) if sources else BARE
+
+
+def _why(letterhead: Letterhead, locale: str) -> str:
+    return email_words.why("", brand=letterhead.brand.name, is_known=True, language=language_of(locale))
 
 
 def _values(conn: Connection[Any], tenant_id: UUID, payload: dict[str, Any] | UUID) -> dict[str, Any]:
@@ -79,12 +95,14 @@ def _values(conn: Connection[Any], tenant_id: UUID, payload: dict[str, Any] | UU
     return masked(record["payload_json"])
 
 
-def _rendered(draft: Draft, payload: dict[str, Any]) -> Content:
+def _rendered(draft: Draft, payload: dict[str, Any], letterhead: Letterhead) -> Content:
     from tocsin.content import templates as engine  # noqa: PLC0415 - slow to import
 
     nameless = UUID(int=0)
-    version = engine.Template(nameless, draft.name, 0, draft.channel, draft.locale, draft.subject, draft.body, draft.text)
-    return engine.render(version, payload)
+    version = engine.Template(
+        nameless, draft.name, 0, draft.channel, draft.locale, draft.subject, draft.body, draft.text, letterhead.sources
+    )
+    return engine.render(version, payload, reader=letterhead.reader(_why(letterhead, draft.locale)))
 
 
 def _require(variables: list[str], payload: dict[str, Any]) -> None:

@@ -8,6 +8,8 @@ _HINTS = {
     "wrong, send a new intent.",
     "unrenderable": "The payload cannot be rendered for this channel; the failure message says which part and why. "
     "Make the template's next version, then replay; if the payload is wrong, send a new intent.",
+    "attachment": "A file of this email cannot be attached; the failure message says which and why. Put it where it can be "
+    "fetched and replay, or send a new intent with another address.",
     "ambiguous": "The provider's answer was lost, so the message may have arrived. Ask the recipient or the provider "
     "before you replay: a replay may be a second copy.",
     "webhook_exhausted": "The endpoint kept failing. See the hook's deliveries for its answers; replay once it is healthy.",

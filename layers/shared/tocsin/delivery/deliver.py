@@ -1,4 +1,4 @@
-"""Deliver: prepare, open, send, settle. No transaction is open while a provider is called."""
+"""Deliver: prepare, attach, open, send, settle. No transaction is open while a provider is called."""
 
 import time
 from datetime import timedelta
@@ -8,6 +8,8 @@ from uuid import UUID
 from psycopg import Connection
 
 from tocsin.channels.ways import Ways
+from tocsin.delivery.attach import attach
+from tocsin.delivery.copies import with_copies
 from tocsin.delivery.counting import Count, count_outcomes
 from tocsin.delivery.open import open_all
 from tocsin.delivery.prepare import Policy, Ready, prepare
@@ -38,10 +40,12 @@ def deliver(
     `claimed_since` is when the claim began, on this process's monotonic clock; after `send_until` nothing more is handed to a
     provider. What the providers answered is recorded through `insist`, which finds another connection if this one dies."""
     prepared = prepare(conn, deliveries, ways=ways, troubled=troubled, lease=lease, claimed_since=claimed_since, policy=policy)
-    opened = open_all(conn, prepared.ready, lease_token=lease_token, limits=policy.limits)
+    copied = with_copies(conn, prepared.ready)
+    ready, unattached = attach(copied, send_until=send_until, allow_private=policy.allow_private)
+    opened = open_all(conn, ready, lease_token=lease_token, limits=policy.limits)
     sent = send_all(opened.attempts, send_until=send_until, concurrency=policy.send_concurrency)
     outcomes = [of_sent(one, evidence_window=policy.evidence_window) for one in sent]
-    settlements = [*prepared.settled, *opened.waiting, *outcomes]
+    settlements = [*prepared.settled, *unattached, *opened.waiting, *outcomes]
     woken = settle(settlements, sent, lanes=prepared.lanes, lease_token=lease_token, policy=policy, insist=insist)
     decided = [*settlements, *opened.dampened.refused]
     _count_doubts(opened.attempts, decided, count)

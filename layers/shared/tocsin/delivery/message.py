@@ -11,14 +11,17 @@ from psycopg import Connection
 
 from tocsin.channels import fit
 from tocsin.content import plain, render
+from tocsin.content.framing import frames
+from tocsin.content.part_sources import PartSources
 from tocsin.content.plain import Content
+from tocsin.content.render import Letterhead
+from tocsin.delivery.parts import named_by
 from tocsin.feedback import unsubscribe
 from tocsin.foundation.database import tenant_transaction
-from tocsin.store import notifications, routes
+from tocsin.store import brands, notifications, routes
 from tocsin.store.routes import Worded
-from tocsin.store.rows import PinnedTemplate
+from tocsin.store.rows import Brand, PinnedTemplate
 
-MAX_SMS = 1_600  # what SNS and Twilio take, in characters
 _ERASED = re.compile(r"erased_[0-9a-f]{32}")  # as erasing leaves it
 
 
@@ -54,18 +57,40 @@ def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route
             if one and one.wording.channel == "in_app" and one.published_at
             else None
         )
+        brand = brands.find(conn, tenant_id) if one and one.wording.channel == "email" else Brand()
+        sources = _sources(conn, tenant_id, one) if one else None
     if one is None:
         return None
     if row:
-        return _shown(one, Content(row[0], row[1], ""), "These are the words of the inbox row.", as_sent=True)
+        return _shown(one, Content(row[0], row[1]), "These are the words of the inbox row.", as_sent=True)
     if trouble := _trouble(one):
         raise NotRenderable(trouble)
     try:
-        content = render.of_wording(one.wording)
+        content = render.of_wording(one.wording, _letterhead(one, brand, sources))
     except plain.Unrenderable as error:
         raise NotRenderable(f"It cannot be rendered: {error}.") from None
     is_masked = _ERASED.search(json.dumps(one.wording.payload)) is not None
     return _shown(one, content, _note(one, is_masked=is_masked), as_sent=one.published_at is not None and not is_masked)
+
+
+def _sources(conn: Connection[Any], tenant_id: UUID, one: Worded) -> PartSources | None:
+    """The same versions as it was sent with."""
+    template = one.wording.template
+    named = named_by(template) if template else None
+    if not template or not named:
+        return None
+    return frames(conn, [(named, named.wanted(tenant_id, template.locale, one.worded_at))])[0]
+
+
+def _letterhead(one: Worded, brand: Brand, sources: PartSources | None) -> Letterhead:
+    """The brand as it is now, and the links without their tokens."""
+    links = unsubscribe.masked_links(
+        channel=one.wording.channel,
+        follows_thread=one.follows_thread,
+        is_transactional=one.is_transactional,
+        is_known=one.wording.is_known,
+    )
+    return Letterhead(brand, links.unsubscribe_url, links.preferences_url, sources)
 
 
 def _trouble(one: Worded) -> str | None:
@@ -86,7 +111,8 @@ def _note(one: Worded, *, is_masked: bool) -> str:
     if is_masked:
         return f"Rendered again from {source}. Somebody named in it was erased since, and is masked."
     if one.published_at:
-        return f"Rendered again from {source}: the words that were sent."
+        today = ", in the brand as it is today" if template is None and one.wording.channel == "email" else ""
+        return f"Rendered again from {source}: the words that were sent{today}."
     arrived = " An earlier attempt may have arrived." if one.may_have_arrived else ""
     return f"It was not sent ({one.status}{': ' + one.reason if one.reason else ''}). From {source}, this would be.{arrived}"
 
@@ -117,9 +143,9 @@ def _text(channel: str, content: Content) -> str:
     """As the channel's providers are given it."""
     match channel:
         case "email":
-            return fit.email_text(content)
+            return content.text
         case "sms":
-            return fit.sms_text(content, MAX_SMS)
+            return fit.sms_text(content, fit.MAX_SMS)
         case "push":
             return fit.push_words(content).get("body", "")
         case _:

@@ -88,8 +88,9 @@ def _as_it_is_now(ready: Ready, dampened: Dampened) -> Ready:
     payload = dampened.granted.get(delivery.work.id)
     if delivery.record.audience_kind != "digest" or payload is None or payload == delivery.record.payload:
         return ready
+    grown = delivery._replace(record=delivery.record._replace(payload=payload))
     try:
-        content = render.of_delivery(delivery._replace(record=delivery.record._replace(payload=payload)))
+        content = render.of_delivery(grown, ready.letterhead)
     except plain.Unrenderable:  # its attempt is open already; the built-in words tell it all
-        content = plain.digest(payload)
+        content = render.of_wording(render.wording_of(grown)._replace(template=None), ready.letterhead)
     return replace(ready, content=content)

@@ -4,14 +4,20 @@ import math
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from psycopg import Connection
 
+from tocsin.channels.outcomes import Failure
 from tocsin.channels.ways import Channel, Way, Ways
 from tocsin.content import plain, render, render_share
+from tocsin.content.attachments import AttachedFile
+from tocsin.content.part_sources import PartSources
+from tocsin.content.render import Letterhead
 from tocsin.delivery import dampener, failover, gate, settlement
 from tocsin.delivery.dampener import Limits
 from tocsin.delivery.failover import Traffic
+from tocsin.delivery.parts import parts_of
 from tocsin.feedback import sandbox, unsubscribe
 from tocsin.foundation.secrets import SecretUnavailable
 from tocsin.store import lanes
@@ -24,6 +30,7 @@ class Policy:
     send_concurrency: int
     sandbox_domain: str = "sandbox.tocsin.example"
     limits: Limits = dampener.USUAL
+    allow_private: bool = False  # whether files may come from one's own network
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +40,22 @@ class Ready:
     delivery: Delivery
     way: Way
     content: plain.Content
+    letterhead: Letterhead
     headers: dict[str, str]
     supersedes: int | None
     send_before: float = math.inf  # on this process's monotonic clock: then the recipient's quiet hours begin
+    cc: tuple[str, ...] = ()  # who else gets the email
+    copies_left_out: int = 0  # because they must not be written to
+    attachments: tuple[AttachedFile, ...] = ()
+    failure: Failure | None = None  # why it fails before the provider is asked
+
+    @property
+    def note(self) -> str:
+        """What the timeline tells of its copies."""
+        if not self.copies_left_out:
+            return ""
+        asked, were = len(self.cc) + self.copies_left_out, "was" if self.copies_left_out == 1 else "were"
+        return f"{self.copies_left_out} of {asked} copies {were} left out: suppressed"
 
     @property
     def channel(self) -> Channel:
@@ -73,7 +93,8 @@ def prepare(
     passed, ended = _pass_gate(deliveries, ways, policy)
     lanes_seen = _try_lanes(conn, passed, troubled, lease)
     traffic = Traffic(lanes_seen, share=failover.share_of(policy.send_concurrency))
-    ready, waiting = _word(passed, traffic, claimed_since)
+    sources = parts_of(conn, [one.delivery for one in passed])
+    ready, waiting = _word(passed, ways, traffic, claimed_since, sources)
     return Prepared(ready, [*ended, *waiting], lanes_seen)
 
 
@@ -100,7 +121,9 @@ def _try_lanes(conn: Connection[Any], passed: list[Passed], troubled: dict[str, 
     return {name: lane for name, lane in troubled.items() if name not in wanted} | now
 
 
-def _word(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple[list[Ready], list[Settlement]]:
+def _word(
+    passed: list[Passed], all_ways: Ways, traffic: Traffic, claimed_since: float, sources: dict[UUID, PartSources]
+) -> tuple[list[Ready], list[Settlement]]:
     """Choose the way of each and make its words."""
     ready: list[Ready] = []
     settlements: list[Settlement] = []
@@ -116,12 +139,15 @@ def _word(passed: list[Passed], traffic: Traffic, claimed_since: float) -> tuple
             continue
         try:
             with share.of(tenant_id):
-                content, headers = share.hold(render.of_delivery(one)), unsubscribe.headers_for(one)
+                links = unsubscribe.links_for(one)
+                brand = all_ways.brand_of(tenant_id)
+                letterhead = Letterhead(brand, links.unsubscribe_url, links.preferences_url, sources.get(one.work.id))
+                content, headers = share.hold(render.of_delivery(one, letterhead)), unsubscribe.headers_of(links)
         except plain.Unrenderable as error:
             settlements.append(settlement.bury(one, "unrenderable", str(error)))
         except SecretUnavailable:
             settlements.append(settlement.defer(one, "unsubscribe_secret_unavailable", timedelta(minutes=1)))
         else:
             quiet_in = (decision.before - one.work.claimed_at).total_seconds() if decision.before else math.inf
-            ready.append(Ready(one, way, content, headers, decision.supersedes, claimed_since + quiet_in))
+            ready.append(Ready(one, way, content, letterhead, headers, decision.supersedes, claimed_since + quiet_in))
     return ready, settlements

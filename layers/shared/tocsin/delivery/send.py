@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 
 from tocsin.channels.outcomes import Failure, FailureClass, NotSent, Outcome
 from tocsin.channels.ways import Message
@@ -13,6 +13,7 @@ from tocsin.delivery.prepare import Ready
 from tocsin.store.rows import Opened
 
 BREAKS_AFTER = 5  # failures in a row
+_HEAVY = BoundedSemaphore(2)  # messages with files under way: each takes several times its size while it is written
 CLOSING = (FailureClass.THROTTLED, FailureClass.CONFIGURATION)
 
 
@@ -70,7 +71,7 @@ def send_all(opened: list[tuple[Ready, Opened]], *, send_until: float, concurren
         while one := course.take():
             ready, attempt = one
             outcome = _send(ready, attempt, course=course, send_until=send_until)
-            course.note(ready.channel.lane, outcome)
+            course.note(ready.channel.lane, NotSent("not_asked") if ready.failure else outcome)
             sent.append(Sent(ready, attempt, outcome))
 
     threads = min(concurrency, len(opened))
@@ -92,13 +93,20 @@ def _send(ready: Ready, attempt: Opened, *, course: Course, send_until: float) -
         return NotSent("time_running_out")
     if time.monotonic() >= ready.send_before:
         return NotSent("quiet_hours")
+    if ready.failure:
+        return ready.failure
     message = _message(ready, attempt)
-    return _without_recipient(ready.channel.send(message), message)
+    if not message.attachments:
+        return _without_recipient(ready.channel.send(message), message)
+    with _HEAVY:
+        if time.monotonic() >= send_until:
+            return NotSent("time_running_out")
+        return _without_recipient(ready.channel.send(message), message)
 
 
 def _without_recipient(outcome: Outcome, message: Message) -> Outcome:
     """A provider's words may quote the address. What is kept of them does not: it would outlive the person's erasure."""
-    quoted = [word for word in (message.email, message.phone, message.device_token) if word]
+    quoted = [word for word in (message.email, message.phone, message.device_token, *message.cc) if word]
     if not isinstance(outcome, Failure) or not quoted:
         return outcome
     return replace(outcome, message=re.sub("|".join(map(re.escape, quoted)), "[recipient]", outcome.message, flags=re.IGNORECASE))
@@ -118,4 +126,9 @@ def _message(ready: Ready, attempt: Opened) -> Message:
             "tocsin_attempt": f"{ready.delivery.work.generation}-{attempt.attempt_no}",
         },
         headers=ready.headers,
+        from_name=ready.letterhead.brand.from_name,
+        reply_to=ready.letterhead.brand.reply_to,
+        asked_reply_to=str((record.email_options or {}).get("reply_to") or "") if route.channel == "email" else "",
+        cc=ready.cc,
+        attachments=ready.attachments,
     )

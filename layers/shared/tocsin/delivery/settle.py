@@ -1,5 +1,6 @@
 """Settle: record what the providers answered, and what it means for lanes, devices, addresses and the sandbox."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from psycopg import Connection
 
+from tocsin.channels import fit
 from tocsin.channels.outcomes import Accepted, Failure
 from tocsin.delivery import settlement
 from tocsin.delivery.circuit_breaker import update_lanes
@@ -45,7 +47,7 @@ def settle(
 
 
 def of_sent(sent: Sent, *, evidence_window: timedelta) -> Settlement:
-    return settlement.of_outcome(
+    settled = settlement.of_outcome(
         sent.ready.delivery,
         sent.attempt,
         sent.outcome,
@@ -53,6 +55,8 @@ def of_sent(sent: Sent, *, evidence_window: timedelta) -> Settlement:
         lane=sent.ready.channel.lane,
         evidence_window=evidence_window,
     )
+    note = "; ".join(filter(None, (fit.note_on(sent.ready.delivery.route.channel, sent.ready.content), sent.ready.note)))
+    return replace(settled, note=note) if note else settled
 
 
 def _record(
@@ -64,7 +68,8 @@ def _record(
         if waiting := [one.outbox_id for one in settlements if one.awaits_evidence]:
             outbox.hurry_answered(conn, waiting)
         _apply_refusals(conn, sent)
-        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in sent], lanes)
+        asked = [one for one in sent if one.ready.failure is None]  # others say nothing of their lane
+        due = update_lanes(conn, [(one.ready.channel.lane, one.ready.delivery, one.outcome) for one in asked], lanes)
     woken = [one for cursor in due for one in cursor]
     _keep_proof(conn, sent, ours={row[0] for row in settled})
     return woken

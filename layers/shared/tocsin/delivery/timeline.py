@@ -74,6 +74,7 @@ def _of_attempt(attempt: dict[str, Any]) -> list[TimelineEntry]:
         why = f": {attempt['error_message']}" if attempt["error_message"] else ""
         if why and attempt["outcome"] == "accepted":
             why = f", as was learned later{why}"
+        why += f"; {attempt['note']}" if attempt["note"] else ""
         at = attempt["finished_at"] or attempt["started_at"]
         entries.append(
             _entry(at, f"attempt_{attempt['outcome']}", name + why, attempt["route_id"], order=2 * attempt["attempt_no"] + 1)

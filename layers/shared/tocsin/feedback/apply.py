@@ -25,9 +25,11 @@ def apply_events(conn: Connection[Any], events: list[ProviderEvent]) -> int:
         matched = provider_events.insert_new(conn, events)
         new = [one for one in matched if one.is_new]
         proven = _prove(conn, new)
-        routes.raise_feedback(conn, [(one.notification_id, one.route_id, one.feedback) for one in new])
+        raised = [(one.notification_id, one.route_id, one.feedback) for one in new if not one.is_of_copies]
+        routes.raise_feedback(conn, raised)
         for one in new:
-            _suppress(conn, one, is_final=one.event_key in suppressing)
+            for address in _addresses(one):
+                _suppress(conn, one, address, is_final=one.event_key in suppressing)
     if proven:
         work_queue.nudge(proven)
     return len(matched)
@@ -42,12 +44,16 @@ def _prove(conn: Connection[Any], matched: list[Matched]) -> list[Due]:
     return outbox.hurry_proven(conn, [(one.notification_id, one.route_id, one.generation) for one in matched])
 
 
-def _suppress(conn: Connection[Any], one: Matched, *, is_final: bool) -> None:
-    if not one.address:
-        return
+def _addresses(one: Matched) -> list[str]:
+    """Whom it is about: the recipient, unless only copies are."""
+    recipient = [one.address] if one.address and not one.is_of_copies else []
+    return [*recipient, *(one.copies or ())]
+
+
+def _suppress(conn: Connection[Any], one: Matched, address: str, *, is_final: bool) -> None:
     if is_final:
         reason, lasts = _SUPPRESSING[one.feedback], None
-    elif one.feedback == "soft_bounced" and _soft_bounces(conn, one) >= settings().soft_bounce_limit:
+    elif one.feedback == "soft_bounced" and _soft_bounces(conn, one, address) >= settings().soft_bounce_limit:
         reason, lasts = "soft_bounces", timedelta(days=settings().soft_bounce_suppression_days)
     else:
         return
@@ -56,13 +62,13 @@ def _suppress(conn: Connection[Any], one: Matched, *, is_final: bool) -> None:
         suppression_id=uuid7(),
         tenant_id=one.tenant_id,
         channel=one.channel,
-        address=one.address,
+        address=address,
         reason=reason,
         source_notification_id=one.notification_id,
         lasts=lasts,
     )
 
 
-def _soft_bounces(conn: Connection[Any], one: Matched) -> int:
+def _soft_bounces(conn: Connection[Any], one: Matched, address: str) -> int:
     window = timedelta(days=settings().soft_bounce_window_days)
-    return provider_events.count_soft_bounces(conn, one.tenant_id, one.channel, one.address, within=window)
+    return provider_events.count_soft_bounces(conn, one.tenant_id, one.channel, address, within=window)

@@ -16,6 +16,13 @@ _SES_KINDS = {
     "Reject": "hard_bounced",
     "Complaint": "complained",
 }
+_RECIPIENTS = {
+    "Bounce": "bouncedRecipients",
+    "Complaint": "complainedRecipients",
+    "DeliveryDelay": "delayedRecipients",
+    "Delivery": "recipients",
+}
+MOST_RECIPIENTS = 50
 _ROUTE = re.compile(r"(?P<notification>[0-9a-f-]{36})_(?P<route>[A-Za-z0-9_-]{1,200})")
 _ATTEMPT = re.compile(r"(?P<generation>\d{1,4})-(?P<attempt>\d{1,4})")
 
@@ -51,7 +58,10 @@ def _ses(event: dict[str, Any]) -> ProviderEvent:
     elif kind in ("DeliveryDelay", "Reject"):
         detail = str(part.get("delayType") or part.get("reason") or "")
     occurred_at = _moment(part.get("timestamp") or mail["timestamp"])
-    words = "|".join(("ses", mail["messageId"], kind, occurred_at.isoformat(), str(part.get("feedbackId", ""))))
+    recipients = _recipients(kind, part)
+    written_to = mail.get("destination")
+    copied = recipients if isinstance(written_to, list) and len(written_to) > 1 else ()  # each may have its own, at one instant
+    words = "|".join(("ses", mail["messageId"], kind, occurred_at.isoformat(), str(part.get("feedbackId", "")), *copied))
     return ProviderEvent(
         key=hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest(),
         provider="ses",
@@ -62,7 +72,15 @@ def _ses(event: dict[str, Any]) -> ProviderEvent:
         named=_named(mail.get("tags") or {}),
         detail=_clean(detail, 200),
         occurred_at=occurred_at,
+        recipients=recipients,
     )
+
+
+def _recipients(kind: str, part: dict[str, Any]) -> tuple[str, ...]:
+    """Whom it is about: a mail with copies has an event of its own for some of them."""
+    listed = part.get(_RECIPIENTS.get(kind, "")) or []
+    found = (one.get("emailAddress") if isinstance(one, dict) else one for one in listed if isinstance(listed, list))
+    return tuple(_clean(one, 320).lower() for one in found if isinstance(one, str))[:MOST_RECIPIENTS]
 
 
 def _named(tags: dict[str, Any]) -> Named | None:

@@ -38,13 +38,13 @@ class Destination:
     target: str
 
 
-def check_url(url: str, *, allow_private: bool) -> Destination:
+def check_url(url: str, *, allow_private: bool, longest: int = MAX_URL) -> Destination:
     """What may be called by its spelling alone; ValueError says what it must be. Its addresses are looked at when it is called.
 
     With `allow_private`, as in the local stack, http, IP addresses and names of one's own network are fine too.
     """
-    if not 1 <= len(url) <= MAX_URL:
-        raise ValueError(f"must have 1 to {MAX_URL} characters")
+    if not 1 <= len(url) <= longest:
+        raise ValueError(f"must have 1 to {longest} characters")
     if not re.fullmatch(r"[!-~]+", url):
         raise ValueError("must be printable ASCII without spaces")
     if "#" in url:

@@ -1,4 +1,4 @@
-"""The one way out over HTTP, for webhooks, handlers and providers: a POST guarded against SSRF and bounded in time and size.
+"""The one way out over HTTP, for webhooks, handlers, providers and files: guarded against SSRF and bounded in time and size.
 
 It follows no redirect, asks no proxy and tries nothing twice.
 """
@@ -8,13 +8,15 @@ import re
 import socket
 import ssl
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from tocsin.foundation import name_resolution
 from tocsin.foundation.bounded_stream import AnswerTooLong, BoundedStream, TlsStream, time_left
-from tocsin.foundation.destinations import Destination, check_url, is_denied
+from tocsin.foundation.destinations import MAX_URL, Destination, check_url, is_denied
 from tocsin.foundation.name_resolution import ResolvedAddress, ResolverBusy
 
 CONNECT_SECONDS = 3.0  # of the time allowed, the most that goes by before the first byte of the request
@@ -39,6 +41,7 @@ WebFailureCode = Literal[
     "tls_failed",
     "connection_closed",
     "bad_answer",
+    "too_large",
 ]
 _CODES: tuple[tuple[type[Exception], WebFailureCode], ...] = (  # the first that fits
     (ResolverBusy, "resolver_busy"),
@@ -86,18 +89,36 @@ def post(url: str, *, headers: dict[str, str], body: bytes, timeout: float, allo
     `timeout` is for all of it, from the look-up of the name to the last byte of the answer. Raises WebFailure, or ValueError for
     headers that cannot be written.
     """
-    until = time.monotonic() + timeout
     _check_headers(headers)
+    to = _checked(url, MAX_URL, allow_private)
+    with _stream(to, timeout, allow_private) as stream:
+        return _ask(stream, to, headers, body)
+
+
+def get(url: str, *, timeout: float, allow_private: bool, most: int, longest_url: int) -> Reply:
+    """Fetch a file, whole, of at most so many bytes, within so many seconds in all. Raises WebFailure, `too_large` if it is."""
+    to = _checked(url, longest_url, allow_private)
+    with _stream(to, timeout, allow_private) as stream:
+        return _fetch(stream, to, most)
+
+
+def _checked(url: str, longest: int, allow_private: bool) -> Destination:
     try:
-        to = check_url(url, allow_private=allow_private)
+        return check_url(url, allow_private=allow_private, longest=longest)
     except ValueError as error:
         raise WebFailure("resolve", "denied_url", f"the address {error}") from error
+
+
+@contextmanager
+def _stream(to: Destination, timeout: float, allow_private: bool) -> Iterator[BoundedStream]:
+    """A connection on which to ask; what fails while it is used is a WebFailure."""
+    until = time.monotonic() + timeout
     connect_until = min(until, time.monotonic() + CONNECT_SECONDS)
     with _dialled(_resolved(to, connect_until, allow_private), connect_until) as sock:
         stream = _connected(to, sock, connect_until)
         stream.until, stream.most = until, MAX_HEAD
         try:
-            return _ask(stream, to, headers, body)
+            yield stream
         except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a chunk of minus five bytes
             raise WebFailure.of("sent", error) from error
 
@@ -158,13 +179,36 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
+def _own_headers(to: Destination) -> dict[str, str]:
+    return {"Host": to.authority, "Connection": "close", "Accept-Encoding": "identity", "User-Agent": "Tocsin"}
+
+
 def _ask(stream: BoundedStream, to: Destination, headers: dict[str, str], body: bytes) -> Reply:
     connection = http.client.HTTPConnection(to.host)
     connection.sock = stream
-    ours = {"Host": to.authority, "Connection": "close", "Accept-Encoding": "identity", "User-Agent": "Tocsin"}
-    connection.request("POST", to.target, body, ours | headers)
+    connection.request("POST", to.target, body, _own_headers(to) | headers)
     with connection.getresponse() as answer:
         names = {name.lower(): value for name, value in answer.getheaders()}
         # Not without a limit of its own: http.client reads all there is where a chunk claims to have less than nothing.
         stream.most = MAX_BODY_ON_THE_WIRE
         return Reply(answer.status, names, answer.read(MAX_REPLY)[:MAX_REPLY])
+
+
+def _fetch(stream: BoundedStream, to: Destination, most: int) -> Reply:
+    connection = http.client.HTTPConnection(to.host)
+    connection.sock = stream
+    connection.request("GET", to.target, headers=_own_headers(to))
+    with connection.getresponse() as answer:
+        names = {name.lower(): value for name, value in answer.getheaders()}
+        if answer.status != 200:
+            return Reply(answer.status, names, b"")
+        if answer.length is not None and answer.length > most:
+            raise WebFailure("sent", "too_large", "the file is too large")
+        told = answer.length
+        stream.most = 2 * most + MAX_BODY_ON_THE_WIRE  # with what chunks add
+        body = answer.read(most + 1)
+        if len(body) > most:
+            raise WebFailure("sent", "too_large", "the file is too large")
+        if told is not None and len(body) < told:
+            raise http.client.IncompleteRead(body[:0], told - len(body))
+        return Reply(answer.status, names, body)

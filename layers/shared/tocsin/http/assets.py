@@ -26,8 +26,9 @@ _VERSION = {
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
 _FOR_MINUTES = "public, max-age=300, must-revalidate"
 _NEVER_UNASKED = "public, no-cache"
+# avatars and icons come from anywhere
 _BELL_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' https: data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _CONSOLE_POLICY = (

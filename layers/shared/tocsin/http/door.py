@@ -87,9 +87,10 @@ class Request:
         return parse(model, self.json())
 
 
-def parse(model: type[BaseModel], value: Any) -> Any:
+def parse(model: type[BaseModel], value: Any, *, context: dict[str, Any] | None = None) -> Any:
+    """`context`: what a validator asks of the installation."""
     try:
-        return model.model_validate(value)
+        return model.model_validate(value, context=context)
     except ValidationError as error:
         raise problems.invalid_fields(errors_of(error, model)) from None
 
@@ -158,6 +159,7 @@ class Endpoint:
     answer_types: tuple[str, ...] = ("application/json",)
     answer: Any = None
     other_answers: dict[int, Any] = field(default_factory=dict)
+    page_answers: tuple[int, ...] = ()  # refusals that are pages of `answer_types`: people read them
 
     @property
     def is_personal(self) -> bool:

@@ -27,7 +27,7 @@ _SECURITY = {
         "description": "A user's token for their browser, as POST /v1/users/{id}/tokens makes it. It opens their own inbox.",
     },
 }
-_SUCCESSES = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done; there is nothing to say"}
+_SUCCESSES = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done; there is nothing to say", 303: "Done; see the page itself"}
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds to wait before the next try", "schema": {"type": "integer"}}}
 _ETAG = {"ETag": {"description": "Names this state; send it back as If-None-Match", "schema": {"type": "string"}}}
 
@@ -104,12 +104,14 @@ def _response(endpoint: Endpoint, status: int, words: str, schemas: Schemas, exa
 
 def _answer(endpoint: Endpoint, status: int, schemas: Schemas, examples: Mapping[str, Any]) -> dict[str, Any]:
     """What an answer of this status holds, by its media type. API Gateway has words of its own."""
-    if status in (204, 304):
+    if status in (204, 303, 304):
         return {}
+    pages: dict[str, Any] = {kind: {"schema": {"type": "string"}} for kind in endpoint.answer_types}
     if status == 429 and endpoint.scope is None:
-        return {"application/json": _content(schemas.answers[Throttled], {})}
+        return {"application/json": _content(schemas.answers[Throttled], {})} | (pages if status in endpoint.page_answers else {})
     if status >= 400:
-        return {"application/problem+json": _content(schemas.answers[ShownProblem], examples if status == 422 else {})}
+        problem = {"application/problem+json": _content(schemas.answers[ShownProblem], examples if status == 422 else {})}
+        return problem if status not in endpoint.page_answers else pages if status < 500 else pages | problem
     shape = endpoint.other_answers.get(status, endpoint.answer)
     if shape is not None:
         return {"application/json": _content(schemas.answers[shape], examples)}

@@ -213,6 +213,12 @@ AREAS: dict[str, list[Kind]] = {
             "The words of this message cannot be shown: what they were made of is gone, or does not fit.",
             "`detail` says which. A payload is kept as long as its notification (docs/retention.md).",
         ),
+        Kind(
+            "layout-in-use",
+            409,
+            "A layout or a partial is to be taken out of use, and a template, a layout or a partial has it.",
+            "Make the next version of what `detail` names without it, or take that out of use first.",
+        ),
     ],
     "Users": [
         Kind(

@@ -19,9 +19,10 @@ WATCHED_ROWS = 20  # changes further down do not wake anybody
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What a person would notice: how many are unread, and the first rows."""
+    """What a person would notice: how many are unread, how many of these unseen, and the first rows."""
 
     unread: int
+    unseen: int
     rows: list[list[Any]]
 
 
@@ -42,6 +43,6 @@ def look(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Glance:
     with tenant_round_trip(conn, tenant_id):
         count = notifications.count_unread(conn, tenant_id, user_id)
         rows = notifications.list_page(conn, tenant_id, user_id, View(), limit=WATCHED_ROWS, after=None)
-    seen = [[row["id"], row["unread"], row["shown_at"], row["saved_at"]] for row in rows]
+    seen = [[row["id"], row["unread"], row["shown_at"], row["saved_at"], row["seen"]] for row in rows]
     found = count.fetchone()
-    return Glance(found[0] if found else 0, seen)
+    return Glance(*(found or (0, 0)), seen)

@@ -1,6 +1,8 @@
-"""Mark rows of an inbox: as read, done or saved, put off, hidden; one at a time, or all as read."""
+"""Mark rows of an inbox: as read, done or saved, put off, hidden; one at a time, or all as read or done."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +14,7 @@ from tocsin.store.notifications import Change
 
 FARTHEST_SNOOZE = timedelta(days=365)
 READ_BATCH = 1_000
-MOST_READ = 10_000  # rows that one read-all marks; it says when there is more
+MOST_READ = 10_000  # rows that one read-all or done-all marks; it says when there is more
 
 
 class BadSnooze(ValueError):
@@ -41,11 +43,26 @@ def hide(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
 
 def read_all(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: datetime | None) -> int:
     """Mark what had its last event before the given time as read, batch by batch. Returns how many; MOST_READ: there is more."""
+    person = (conn, tenant_id, user_id)
+    own = partial(notifications.read_own, *person, before=before)
+    return _in_batches(conn, tenant_id, own, partial(notification_reads.read_all, *person, before=before))
+
+
+def finish_all(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, only_read: bool, before: datetime | None) -> int:
+    """The same as done: what is in the list, or only what is read of it."""
+    person = (conn, tenant_id, user_id)
+    boxes = ("read",) if only_read else ("unread", "read")
+    own = (partial(notifications.finish_own, *person, box, before=before) for box in boxes)
+    return _in_batches(conn, tenant_id, *own, partial(notification_reads.finish_all, *person, only_read=only_read, before=before))
+
+
+def _in_batches(conn: Connection[Any], tenant_id: UUID, *works: Callable[..., int]) -> int:
+    """Each in a transaction of its own, so that nobody waits long for a row."""
     marked = 0
-    for mark_batch in (notifications.read_own, notification_reads.read_all):
+    for mark_batch in works:
         while marked < MOST_READ:
             with tenant_transaction(conn, tenant_id):
-                count = mark_batch(conn, tenant_id, user_id, before=before, limit=READ_BATCH)
+                count = mark_batch(limit=READ_BATCH)
             marked += count
             if count < READ_BATCH:
                 break

@@ -10,11 +10,12 @@ from psycopg import Connection
 from tocsin.access.rate_limits import Allowance
 from tocsin.content import plain
 from tocsin.foundation import work_queue
+from tocsin.foundation.channel_names import DEFAULT_CHANNELS
 from tocsin.foundation.database import tenant_round_trip
 from tocsin.foundation.due import Due
 from tocsin.foundation.ids import uuid7
 from tocsin.intake.admission import Sender
-from tocsin.intake.intents import DEFAULT_CHANNELS, AddressAudience, GivenUser, Intent, ScopeAudience, UsersAudience
+from tocsin.intake.intents import AddressAudience, GivenUser, Intent, ScopeAudience, UsersAudience
 from tocsin.intake.reserve import Arrival, Given, Row, reserve, reserve_with_users
 from tocsin.store import records
 from tocsin.store.flow.accept_intents import Reserved
@@ -259,6 +260,7 @@ def _row(n: int, asked: Asked, reply_within: timedelta | None = None) -> dict[st
         "thread_kind": intent.about.kind if intent.about else None,
         "thread_id": intent.about.id if intent.about else None,
         "trigger_depth": asked.trigger_depth,
+        "email_options": intent.email_options,
         "mode": "test" if intent.mode == "test" else None,  # the sender's; an intent can only ask for less
         "retry_max_attempts": intent.retry.max_attempts,
         "retry_backoff": intent.retry.backoff,

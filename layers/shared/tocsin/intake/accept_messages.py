@@ -17,7 +17,7 @@ from tocsin.foundation.fields import MAX_BODY
 from tocsin.foundation.ids import as_uuid, uuid7
 from tocsin.intake.accept_events import Told, record_events
 from tocsin.intake.accept_intents import Admitted, Asked, accept, send_at_is_too_far
-from tocsin.intake.admission import Sender
+from tocsin.intake.admission import Sender, context
 from tocsin.intake.cloud_events import MAX_DATA, CloudEvent, data_is_too_large
 from tocsin.intake.intents import KEY, Intent
 from tocsin.intake.refusal_words import code_of, words_of
@@ -162,7 +162,7 @@ def _asked(fields: dict[str, Any], entry_id: str) -> Asked:
         raise Malformed("schema", "producer must be a string of at most 100 characters", fields)
     value = {name: part for name, part in fields.items() if name not in ENVELOPE}
     try:
-        intent = Intent.model_validate(value)
+        intent = Intent.model_validate(value, context=context())
     except ValidationError as error:
         raise _misshapen(error, fields, Intent) from None
     if send_at_is_too_far(intent):

@@ -11,6 +11,7 @@ from psycopg import errors
 from tocsin.access.audit import Actor
 from tocsin.access.authenticate import Principal
 from tocsin.access.rate_limits import is_exhausted, note_exhausted, subject_of
+from tocsin.foundation.settings import settings
 from tocsin.store import rate_limits
 
 
@@ -32,6 +33,11 @@ class KeyInFlight(Exception):
 
 class RateExceeded(Exception):
     """The sender is above its limit; nothing was stored. The producer waits for the next minute."""
+
+
+def context() -> dict[str, bool]:
+    """What reading an intent asks of the installation: whether addresses of one's own network may be named."""
+    return {"allow_private": settings().allow_private_destinations}
 
 
 def may_give_users(principal: Principal) -> bool:

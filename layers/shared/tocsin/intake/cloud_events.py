@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from tocsin.foundation.fields import ExternalId, Moment, Name
 from tocsin.foundation.text import percent_decoded
-from tocsin.intake.intents import Link, Thread
+from tocsin.intake.display_fields import Actions, Icon, Link, Severity, title_fits
+from tocsin.intake.intents import Thread
 
 STRUCTURED = "application/cloudevents+json"
 BATCHED = "application/cloudevents-batch+json"
@@ -55,9 +56,12 @@ class Data(BaseModel):
     mentions: People = []
     reviewers: People = []
     assignees: People = []
-    title: str | None = None
+    title: Annotated[str | None, AfterValidator(title_fits)] = None
     message: str | None = None
     url: Link = None
+    actions: Actions | None = None
+    severity: Severity | None = None
+    icon: Icon = None
 
 
 class CloudEvent(BaseModel):

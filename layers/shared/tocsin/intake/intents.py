@@ -17,7 +17,8 @@ from typing_extensions import TypedDict  # typing's own is not enough for pydant
 
 from tocsin.foundation.field_errors import ONE_OF, FieldError
 from tocsin.foundation.fields import Closed, ExternalId, Moment, Name, unique
-from tocsin.people import addresses
+from tocsin.intake.display_fields import Actions, Icon, Link, Severity, Title
+from tocsin.intake.email_fields import Attachments, Copies
 from tocsin.people.user_fields import Email, Phone, UserPatch
 
 MAX_RECIPIENTS = 1_000
@@ -25,12 +26,6 @@ MAX_BATCH = 500
 KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?")  # an idempotency key, wherever it comes from
 
 
-def _link(url: str | None) -> str | None:
-    return addresses.web(url) if url else url
-
-
-Link = Annotated[Annotated[str, Field(max_length=2_000)] | None, AfterValidator(_link)]  # empty is as good as absent
-DEFAULT_CHANNELS = ["email", "in_app"]  # to users, where neither the intent nor its type nor a template says
 ChannelName = Literal["email", "sms", "push", "in_app"]
 _NEEDS = {
     "email": "cannot be email: the audience has no `email`",
@@ -141,18 +136,24 @@ class Retry(Closed):
 
 @with_config(ConfigDict(extra="allow"))
 class Payload(TypedDict, total=False):
-    """A template's variables, or the words themselves: `title`, `message` and where they lead."""
+    """A template's variables, or the words themselves: `title`, `message`, where they lead, and what stands beside them."""
 
+    title: Title
     url: Link
+    actions: Actions | None
+    severity: Severity | None
+    icon: Icon
 
 
 class Intent(Closed):
     OFTEN_MEANT: ClassVar[dict[str, str]] = {
         **dict.fromkeys(("to", "recipient", "recipients", "user", "users", "user_id", "user_ids"), "audience"),
         **{"title": "payload/title", "subject": "payload/title", "message": "payload/message", "url": "payload/url"},
+        **{"actions": "payload/actions", "severity": "payload/severity", "icon": "payload/icon"},
         **dict.fromkeys(("body", "text"), "payload/message"),
         **dict.fromkeys(("data", "variables", "params", "content"), "payload"),
         **{"event": "type", "kind": "type", "name": "type", "workflow": "type", "workflowId": "type"},
+        **{"replyTo": "reply_to", "reply-to": "reply_to", "files": "attachments"},
         **{"channel": "channels", "template_id": "template", "test": "mode", "at": "send_at", "scheduled_at": "send_at"},
     }
 
@@ -170,6 +171,9 @@ class Intent(Closed):
     expires_at: Moment | None = None
     retry: Retry = Retry()
     mode: Literal["live", "test"] | None = None  # test: this one goes to the sandbox, whoever sends it
+    reply_to: Email | None = None  # this and the next two: of its emails
+    cc: Copies | None = None
+    attachments: Attachments | None = None
 
     @model_validator(mode="after")
     def _expires_after_sending(self) -> "Intent":
@@ -191,6 +195,31 @@ class Intent(Closed):
                 if not self.audience.has(channel):
                     raise FieldError(f"channels/{n}", _NEEDS[channel])
         return self
+
+    @model_validator(mode="after")
+    def _by_email(self) -> "Intent":
+        """What only emails have is refused where there can be none."""
+        for name in ("reply_to", "cc", "attachments"):
+            if not getattr(self, name):
+                continue
+            if self.channels is not None and "email" not in self.channels:
+                raise FieldError(name, "is for the channel email, which `channels` leaves out")
+            if isinstance(self.audience, AddressAudience) and self.audience.email is None:
+                raise FieldError(name, "is for the channel email: the audience has no `email`")
+        is_one = self.audience.kind == "address" or (isinstance(self.audience, UsersAudience) and len(self.audience.ids) == 1)
+        if self.cc and not is_one:
+            raise FieldError("cc", "needs an audience of one: a user or an address")
+        return self
+
+    @property
+    def email_options(self) -> dict[str, Any] | None:
+        """What is kept of it; None where nothing was said."""
+        options = {
+            "reply_to": self.reply_to,
+            "cc": self.cc,
+            "attachments": [one.kept for one in self.attachments or ()],
+        }
+        return {name: value for name, value in options.items() if value} or None
 
     @property
     def given_users(self) -> list[GivenUser]:

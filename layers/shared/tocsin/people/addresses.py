@@ -21,6 +21,12 @@ def email(text: str) -> str:
     return address
 
 
+def masked(address: str) -> str:
+    """An email address for whoever knows it already: its first letter and its domain."""
+    local, _, domain = address.rpartition("@")
+    return f"{local[:1] if len(local) > 1 else ''}•••@{domain}"
+
+
 def _ascii(domain: str) -> str:
     """The domain as it goes over the wire. One that would silently become another domain (straße, strasse) is refused."""
     domain = domain.lower()

@@ -111,6 +111,9 @@ def _forget(
             "cancelled": stopped
         }
 
+    def copies() -> dict[str, int]:
+        return steps.mask_copies(conn, tenant_id, likely=likely, pattern=pattern, stand_in=stand_in, until=until, limit=BATCH)
+
     def rest() -> dict[str, int]:
         return steps.mask_the_rest(
             conn,
@@ -126,7 +129,7 @@ def _forget(
             phone=subject.phone,
         )
 
-    if not all(repeat(step) for step in (unplanned, cancel, to_address, routes)):
+    if not all(repeat(step) for step in (unplanned, cancel, to_address, routes, copies)):
         return False
     after: int | None = receipt.position.get("domain_events", 0)
     while after is not None:

@@ -9,14 +9,17 @@ from psycopg import Connection
 
 from tocsin.access import audit
 from tocsin.access.audit import Actor
+from tocsin.foundation.channel_names import CHANNELS, DEFAULT_CHANNELS
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.field_errors import FieldError
 from tocsin.foundation.ids import uuid7
-from tocsin.store import preferences
+from tocsin.store import notification_types, preferences, suppressions
+from tocsin.store.flow import preferences_overview
+from tocsin.store.flow.preferences_overview import ChannelReach, TypeWishes
 from tocsin.store.preferences import Preference
 
-CHANNELS = ("email", "sms", "push", "in_app")
 MOST_PREFERENCES = 500
+MOST_TYPES = 500
 _ABOUT_DISTURBING = ("frequency_cap", "quiet_hours_start", "timezone")
 
 
@@ -31,12 +34,29 @@ class PreferenceChange:
     timezone: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All that a person can choose, and chose: a rule for each channel and those for types; whether each channel reaches them;
+    the types, the first 500 by name, with what counts for each."""
+
+    rules: list[Preference]
+    channels: list[ChannelReach]
+    types: list[TypeWishes]
+
+
 class Inapplicable(ValueError):
     """The channel has no use for this wish. Whoever asked leaves it out."""
 
     def __init__(self, field: str) -> None:
         super().__init__("does not apply to the inbox: it disturbs nobody")
         self.field = field
+
+
+class Locked(ValueError):
+    """The type is critical: a rule cannot switch it off by itself. Whoever asked switches off the channel, or leaves it."""
+
+    def __init__(self) -> None:
+        super().__init__("cannot be false: the type is critical; only the channel itself can be switched off")
 
 
 def check_window(start: time | None, end: time | None) -> None:
@@ -51,7 +71,9 @@ def check_window(start: time | None, end: time | None) -> None:
 def prefer(
     conn: Connection[Any], actor: Actor, user_id: UUID, channel: str, notification_type: str, wishes: PreferenceChange
 ) -> Preference:
-    """Write the whole rule; without a type, for all that has no rule of its own. Raises Inapplicable."""
+    """Write the whole rule; without a type, for all that has no rule of its own. Raises Inapplicable or Locked.
+
+    Who themselves switch the emails of a type on have not unsubscribed from it any more."""
     check_window(wishes.quiet_hours_start, wishes.quiet_hours_end)
     if channel == "in_app":
         for field in _ABOUT_DISTURBING:
@@ -59,6 +81,8 @@ def prefer(
                 raise Inapplicable(field)
     enabled = True if wishes.enabled is None and not notification_type else wishes.enabled
     with tenant_transaction(conn, actor.tenant_id):
+        if wishes.enabled is False and notification_types.is_critical(conn, actor.tenant_id, notification_type):
+            raise Locked
         old = preferences.lock(conn, actor.tenant_id, user_id, channel, notification_type)
         new = preferences.upsert(
             conn,
@@ -69,9 +93,11 @@ def prefer(
             notification_type=notification_type,
             **asdict(wishes) | {"enabled": enabled},
         )
-        changes = audit.difference(_audited(old) if old else None, _audited(new))
+        changes = audit.difference(audited(old) if old else None, audited(new))
+        if channel == "email" and notification_type and wishes.enabled and actor.name == f"user:{user_id}":
+            _subscribe_again(conn, actor, user_id, notification_type)
         if changes["new"]:
-            audit.record(conn, actor, "put", "preference", _name(user_id, channel, notification_type), changes)
+            audit.record(conn, actor, "put", "preference", name_of(user_id, channel, notification_type), changes)
     return new
 
 
@@ -82,7 +108,7 @@ def forget(conn: Connection[Any], actor: Actor, user_id: UUID, channel: str, not
         if old is None:
             return
         preferences.delete(conn, actor.tenant_id, user_id, channel, notification_type)
-        audit.record(conn, actor, "delete", "preference", _name(user_id, channel, notification_type), {"old": _audited(old)})
+        audit.record(conn, actor, "delete", "preference", name_of(user_id, channel, notification_type), {"old": audited(old)})
 
 
 def rule(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, notification_type: str) -> Preference:
@@ -93,21 +119,34 @@ def rule(conn: Connection[Any], tenant_id: UUID, user_id: UUID, channel: str, no
     return found or _unset(channel, notification_type, zone)
 
 
-def all_rules(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> list[Preference]:
-    """One rule for each channel, made or not, and then those for single types."""
+def overview(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Overview:
     with tenant_transaction(conn, tenant_id):
         found = preferences.list_of(conn, tenant_id, user_id, limit=MOST_PREFERENCES)
         zone = preferences.default_timezone(conn, tenant_id, user_id)
+        reach = preferences_overview.find_reach(conn, tenant_id, user_id)
+        types = preferences_overview.list_types(conn, tenant_id, user_id, otherwise=DEFAULT_CHANNELS, limit=MOST_TYPES)
+    return Overview(_with_defaults(found, zone), reach, types)
+
+
+def _with_defaults(found: list[Preference], zone: str) -> list[Preference]:
+    """One rule for each channel, made or not, and then those for single types."""
     made = {(one.channel, one.notification_type): one for one in found}
     plain = [made.get((channel, ""), _unset(channel, "", zone)) for channel in CHANNELS]
     return [*plain, *(one for one in made.values() if one.notification_type)]
 
 
-def _name(user_id: UUID, channel: str, notification_type: str) -> str:
+def _subscribe_again(conn: Connection[Any], actor: Actor, user_id: UUID, notification_type: str) -> None:
+    """The later word of a person counts; a server's does not stand for it."""
+    if lifted := suppressions.delete_unsubscribe(conn, actor.tenant_id, user_id, notification_type):
+        old = {"channel": "email", "reason": "unsubscribe", "notification_type": notification_type}
+        audit.record(conn, actor, "lift", "suppression", str(lifted), {"old": old})
+
+
+def name_of(user_id: UUID, channel: str, notification_type: str) -> str:
     return "/".join(filter(None, (str(user_id), channel, notification_type)))
 
 
-def _audited(one: Preference) -> dict[str, Any]:
+def audited(one: Preference) -> dict[str, Any]:
     names = ("enabled", "frequency_cap", "quiet_hours_start", "quiet_hours_end", "timezone")
     shown = {name: getattr(one, name) for name in names}
     return {name: f"{value:%H:%M}" if isinstance(value, time) else value for name, value in shown.items()}

@@ -24,6 +24,18 @@ def choose(conn: Connection[Any], actor: Actor, user_id: UUID, kind: str, thread
     return new
 
 
+def unmute(conn: Connection[Any], actor: Actor, user_id: UUID, kind: str, thread_id: str) -> None:
+    """Take back that it was muted; what was not is left as it is."""
+    tenant_id = actor.tenant_id
+    with tenant_transaction(conn, tenant_id):
+        old = notification_threads.lock(conn, tenant_id, user_id, kind, thread_id)
+        if old is None or old.subscribed:
+            return
+        new = notification_threads.choose(conn, tenant_id, user_id, kind, thread_id, subscribed=True)
+        changes = audit.difference(_audited(old), _audited(new))
+        audit.record(conn, actor, "put", "thread", f"{user_id}/{kind}:{thread_id}", changes)
+
+
 def forget_choice(conn: Connection[Any], actor: Actor, user_id: UUID, kind: str, thread_id: str) -> None:
     """Back to what the watch says."""
     tenant_id = actor.tenant_id

@@ -35,6 +35,7 @@ class UserFields(Closed):
     username: Name | None = None
     locale: Annotated[str, Field(max_length=35), Matching(LANGUAGE, "a language, such as pt-BR")] | None = None
     timezone: Annotated[str, Field(max_length=50), AfterValidator(known_zone)] | None = None
+    avatar_url: Annotated[str, Field(max_length=2_000), AfterValidator(addresses.web)] | None = None
 
 
 class UserPatch(UserFields):

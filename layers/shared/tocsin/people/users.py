@@ -16,11 +16,11 @@ from tocsin.foundation.ids import uuid7
 from tocsin.store import users
 from tocsin.store.users import UnknownUser, User
 
-_PERSONAL = ("email", "phone", "username", "attributes")
+_PERSONAL = ("email", "phone", "username", "avatar_url", "attributes")
 _PLAIN = ("locale", "timezone")
 _MOST_AUDITED = 400  # ids in one audit row, which has room for them
 
-FIELDS = ("email", "phone", "username", "locale", "timezone", "attributes")
+FIELDS = ("email", "phone", "username", "locale", "timezone", "avatar_url", "attributes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Profile:
     username: str | None = None
     locale: str | None = None
     timezone: str | None = None
+    avatar_url: str | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
 
 

@@ -52,7 +52,7 @@ def list_of_route(
         .execute(
             """
             SELECT generation, attempt_no, provider, started_at, finished_at, outcome, error_classification, error_message,
-                   provider_message_id
+                   provider_message_id, note
             FROM attempts
             WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s AND route_id = %(route_id)s
               AND generation = %(generation)s
@@ -74,7 +74,7 @@ def find_lately(
             """
             WITH found AS MATERIALIZED (  -- planned as if all were wanted
                 SELECT notification_id, route_id, generation, attempt_no, provider, started_at, finished_at, outcome,
-                       error_message
+                       error_message, note
                 FROM attempts
                 WHERE tenant_id = %(tenant_id)s
                   AND (started_at >= %(since)s AND started_at < %(until)s OR finished_at >= %(since)s AND finished_at < %(until)s)
@@ -94,7 +94,7 @@ def list_of(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, *, li
         .execute(
             """
             SELECT route_id, generation, attempt_no, provider, started_at, finished_at, outcome, error_classification,
-                   error_message, provider_message_id
+                   error_message, provider_message_id, note
             FROM attempts
             WHERE tenant_id = %(tenant_id)s AND notification_id = %(notification_id)s
             ORDER BY started_at, route_id, attempt_no

@@ -5,7 +5,7 @@ from typing import Any
 
 from psycopg import Connection
 
-EXPECTED = "0033.handler_secrets"
+EXPECTED = "0037a.copies_index"
 _LOCK = 0x746F6373696E  # "tocsin", a number of our own among the advisory locks of a database
 
 

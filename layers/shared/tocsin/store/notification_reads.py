@@ -65,3 +65,36 @@ def read_all(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: d
         {"tenant_id": tenant_id, "user_id": user_id, "before": before, "limit": limit},
     ).fetchone()
     return row[0] if row else 0
+
+
+def finish_all(
+    conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, only_read: bool, before: datetime | None, limit: int
+) -> int:
+    """Mark rows for everyone as done for one person, as `notifications.finish_own` does; returns how many."""
+    row = conn.execute(
+        """
+        WITH marked AS (
+            INSERT INTO notification_reads AS mine (notification_id, user_id, tenant_id, read_at, done_at, updated_at)
+            SELECT shared.id, %(user_id)s, shared.tenant_id,
+                   CASE WHEN before.read_at >= shared.last_event_at THEN before.read_at ELSE tocsin_now() END, tocsin_now(),
+                   tocsin_now()
+            FROM notifications AS shared
+            LEFT JOIN notification_reads AS before ON before.notification_id = shared.id AND before.user_id = %(user_id)s
+            WHERE shared.tenant_id = %(tenant_id)s AND shared.user_id IS NULL AND shared.box = 'unread'
+              AND shared.last_event_at <= COALESCE(%(before)s, tocsin_now())
+              AND (NOT %(only_read)s OR before.read_at >= shared.last_event_at)
+              AND GREATEST(before.hidden_at, before.done_at) >= shared.last_event_at IS NOT TRUE
+              AND (before.snoozed_until > tocsin_now() AND before.snoozed_at >= shared.last_event_at) IS NOT TRUE
+              AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
+            ORDER BY shared.id
+            LIMIT %(limit)s
+            ON CONFLICT (notification_id, user_id) DO UPDATE
+                SET read_at = EXCLUDED.read_at, done_at = EXCLUDED.done_at, snoozed_until = NULL, snoozed_at = NULL,
+                    updated_at = EXCLUDED.updated_at
+            RETURNING notification_id
+        )
+        SELECT count(*) FROM marked
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "only_read": only_read, "before": before, "limit": limit},
+    ).fetchone()
+    return row[0] if row else 0

@@ -20,6 +20,8 @@ class NotificationType:
     expires_after_seconds: int | None
     over_sending_limit: int | None
     over_sending_window_seconds: int | None
+    title: str | None
+    description: str | None
     created_at: datetime
     updated_at: datetime
 
@@ -37,6 +39,8 @@ def upsert(
     expires_after_seconds: int | None,
     over_sending_limit: int | None,
     over_sending_window_seconds: int | None,
+    title: str | None,
+    description: str | None,
 ) -> NotificationType:
     row = (
         conn.cursor(row_factory=class_row(NotificationType))
@@ -44,16 +48,18 @@ def upsert(
             """
             INSERT INTO notification_types (
                 tenant_id, name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds,
-                over_sending_limit, over_sending_window_seconds)
+                over_sending_limit, over_sending_window_seconds, title, description)
             VALUES (%(tenant_id)s, %(name)s, %(channels)s, %(template)s, %(priority)s, %(ambiguous_policy)s,
-                    %(transactional)s, %(expires_after_seconds)s, %(over_sending_limit)s, %(over_sending_window_seconds)s)
+                    %(transactional)s, %(expires_after_seconds)s, %(over_sending_limit)s, %(over_sending_window_seconds)s,
+                    %(title)s, %(description)s)
             ON CONFLICT (tenant_id, name) DO UPDATE
                 SET channels = EXCLUDED.channels, template = EXCLUDED.template, priority = EXCLUDED.priority,
                     ambiguous_policy = EXCLUDED.ambiguous_policy, transactional = EXCLUDED.transactional,
                     expires_after_seconds = EXCLUDED.expires_after_seconds, over_sending_limit = EXCLUDED.over_sending_limit,
-                    over_sending_window_seconds = EXCLUDED.over_sending_window_seconds, updated_at = tocsin_now()
+                    over_sending_window_seconds = EXCLUDED.over_sending_window_seconds, title = EXCLUDED.title,
+                    description = EXCLUDED.description, updated_at = tocsin_now()
             RETURNING name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds,
-                      over_sending_limit, over_sending_window_seconds, created_at, updated_at
+                      over_sending_limit, over_sending_window_seconds, title, description, created_at, updated_at
             """,
             {
                 "tenant_id": tenant_id,
@@ -66,6 +72,8 @@ def upsert(
                 "expires_after_seconds": expires_after_seconds,
                 "over_sending_limit": over_sending_limit,
                 "over_sending_window_seconds": over_sending_window_seconds,
+                "title": title,
+                "description": description,
             },
         )
         .fetchone()
@@ -80,7 +88,7 @@ def find_all(conn: Connection[Any], tenant_id: UUID, name: str | None = None) ->
         .execute(
             """
             SELECT name, channels, template, priority, ambiguous_policy, transactional, expires_after_seconds,
-                   over_sending_limit, over_sending_window_seconds, created_at, updated_at
+                   over_sending_limit, over_sending_window_seconds, title, description, created_at, updated_at
             FROM notification_types
             WHERE tenant_id = %(tenant_id)s AND (%(name)s::text IS NULL OR name = %(name)s)
             ORDER BY name
@@ -90,6 +98,14 @@ def find_all(conn: Connection[Any], tenant_id: UUID, name: str | None = None) ->
         )
         .fetchall()
     )
+
+
+def is_critical(conn: Connection[Any], tenant_id: UUID, name: str) -> bool:
+    row = conn.execute(
+        "SELECT priority = 'critical' FROM notification_types WHERE tenant_id = %(tenant_id)s AND name = %(name)s",
+        {"tenant_id": tenant_id, "name": name},
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def delete(conn: Connection[Any], tenant_id: UUID, name: str) -> bool:

@@ -14,10 +14,11 @@ BOXES = {"all": ["unread", "read"], "unread": ["unread"], "read": ["read"], "don
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What to show: one of the boxes, `saved` or `snoozed`; perhaps only a kind or a thread."""
+    """What to show: one of the boxes, `saved` or `snoozed`; perhaps only some kinds, by name or beginning, or a thread."""
 
     name: str = "all"
-    kind: str | None = None
+    kinds: tuple[str, ...] = ()
+    kind_beginnings: tuple[str, ...] = ()
     thread_kind: str | None = None
     thread_id: str | None = None
 
@@ -40,7 +41,7 @@ def list_page(
                   AND shown_at <= CASE WHEN %(is_snoozed)s THEN 'infinity' ELSE (SELECT tocsin_now()) END
                   AND (expires_at IS NULL OR expires_at > tocsin_now())
                   AND (shown_at, id) < (%(after_at)s, %(after_id)s)
-                  AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+                  AND (%(any_kind)s OR kind = ANY(%(kinds)s) OR kind ^@ ANY(%(kind_beginnings)s))
                   AND (%(thread_id)s::text IS NULL OR thread_kind = %(thread_kind)s AND thread_id = %(thread_id)s)
                 ORDER BY shown_at DESC, id DESC
                 LIMIT %(limit)s
@@ -52,7 +53,7 @@ def list_page(
               AND saved_at IS NOT NULL AND deleted_at IS NULL
               AND (expires_at IS NULL OR expires_at > tocsin_now())
               AND (shown_at, id) < (%(after_at)s, %(after_id)s)
-              AND (%(kind)s::text IS NULL OR kind = %(kind)s)
+              AND (%(any_kind)s OR kind = ANY(%(kinds)s) OR kind ^@ ANY(%(kind_beginnings)s))
               AND (%(thread_id)s::text IS NULL OR thread_kind = %(thread_kind)s AND thread_id = %(thread_id)s)
             ORDER BY shown_at DESC, id DESC
             LIMIT %(limit)s
@@ -66,7 +67,7 @@ def list_page(
               AND (mine.hidden_at IS NULL OR mine.hidden_at < shared.last_event_at)
               AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
               AND (shared.shown_at, shared.id) < (%(after_at)s, %(after_id)s)
-              AND (%(kind)s::text IS NULL OR shared.kind = %(kind)s)
+              AND (%(any_kind)s OR shared.kind = ANY(%(kinds)s) OR shared.kind ^@ ANY(%(kind_beginnings)s))
               AND (%(thread_id)s::text IS NULL
                    OR shared.thread_kind = %(thread_kind)s AND shared.thread_id = %(thread_id)s)
               AND CASE
@@ -87,7 +88,7 @@ def list_page(
               AND (mine.hidden_at IS NULL OR mine.hidden_at < shared.last_event_at)
               AND (shared.expires_at IS NULL OR shared.expires_at > tocsin_now())
               AND (mine.snoozed_until, shared.id) < (%(after_at)s, %(after_id)s)
-              AND (%(kind)s::text IS NULL OR shared.kind = %(kind)s)
+              AND (%(any_kind)s OR shared.kind = ANY(%(kinds)s) OR shared.kind ^@ ANY(%(kind_beginnings)s))
               AND (%(thread_id)s::text IS NULL
                    OR shared.thread_kind = %(thread_kind)s AND shared.thread_id = %(thread_id)s)
               AND CASE
@@ -113,9 +114,22 @@ def list_page(
             FROM (SELECT * FROM announced UNION ALL SELECT * FROM put_off) AS shared
             ORDER BY shown_at DESC, id DESC
             LIMIT %(limit)s
+        ), titles AS (
+            -- all kinds of the page at once: joined, each row would be looked for by itself
+            SELECT jsonb_object_agg(name, title) AS by_kind
+            FROM notification_types
+            WHERE tenant_id = %(tenant_id)s AND name = ANY(ARRAY(SELECT kind FROM listed)) AND title IS NOT NULL
         )
-        SELECT listed.*, users.external_id AS last_actor, event.source AS event_source, event.event_id,
-               CASE WHEN listed.shown_at > GREATEST(listed.last_event_at, tocsin_now()) THEN listed.shown_at END AS snoozed_until
+        SELECT listed.id, listed.kind, listed.reason, listed.scope, listed.thread_kind, listed.thread_id, listed.title,
+               listed.message, listed.summary, listed.event_count, listed.unread, listed.read_at, listed.last_event_at,
+               listed.created_at, listed.done_at, listed.saved_at, listed.shown_at, listed.updated_at, listed.for_everyone,
+               listed.source_notification_id, users.external_id AS last_actor,
+               tocsin_display_name(users.attributes, users.username, users.external_id) AS actor_name, users.avatar_url,
+               event.source AS event_source, event.event_id, (SELECT by_kind FROM titles) ->> listed.kind AS type_title,
+               COALESCE(listed.shown_at <= (SELECT seen_at FROM inbox_visits
+                                            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s), false) AS seen,
+               CASE WHEN listed.shown_at > GREATEST(listed.last_event_at, (SELECT tocsin_now())) THEN listed.shown_at
+               END AS snoozed_until
         FROM listed
         LEFT JOIN users ON users.tenant_id = %(tenant_id)s AND users.id = listed.last_actor_user_id
         LEFT JOIN domain_events AS event ON event.tenant_id = %(tenant_id)s AND event.id = listed.source_event_id
@@ -127,7 +141,9 @@ def list_page(
             "boxes": BOXES.get(view.name, []),
             "view": view.name,
             "is_snoozed": view.name == "snoozed",
-            "kind": view.kind,
+            "any_kind": not (view.kinds or view.kind_beginnings),
+            "kinds": list(view.kinds),
+            "kind_beginnings": list(view.kind_beginnings),
             "thread_kind": view.thread_kind,
             "thread_id": view.thread_id,
             "limit": limit,
@@ -165,19 +181,24 @@ def find_words(
     ).fetchone()
 
 
-def count_unread(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Cursor[tuple[int]]:
-    """How many rows are unread, up to the cap; from the index alone. Read the cursor after the round trip."""
+def count_unread(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Cursor[tuple[int, int]]:
+    """How many rows are unread, and how many of those were shown since the last visit; each up to the cap, from the index alone.
+    Read the cursor after the round trip."""
     return conn.execute(
         """
-        SELECT count(*)
+        SELECT LEAST(count(*), %(cap)s),
+               LEAST(count(*) FILTER (WHERE unread.shown_at > COALESCE((
+                   SELECT seen_at FROM inbox_visits WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s), '-infinity')),
+                   %(cap)s)
         FROM (
-            (SELECT
+            (SELECT shown_at
              FROM notifications
              WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND box = 'unread' AND shown_at <= tocsin_now()
                AND (expires_at IS NULL OR expires_at > tocsin_now())
+             ORDER BY shown_at DESC
              LIMIT %(cap)s)
             UNION ALL
-            (SELECT
+            (SELECT CASE WHEN mine.snoozed_at >= shared.shown_at THEN mine.snoozed_until ELSE shared.shown_at END
              FROM notifications AS shared
              LEFT JOIN notification_reads AS mine ON mine.notification_id = shared.id AND mine.user_id = %(user_id)s
              WHERE shared.tenant_id = %(tenant_id)s AND shared.user_id IS NULL AND shared.box = 'unread'
@@ -185,8 +206,8 @@ def count_unread(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Curso
                -- shown_at is in the index, and last_event_at of a row for everyone
                AND GREATEST(mine.read_at, mine.hidden_at, mine.done_at) >= shared.shown_at IS NOT TRUE
                AND (mine.snoozed_until > tocsin_now() AND mine.snoozed_at >= shared.shown_at) IS NOT TRUE
+             ORDER BY shared.shown_at DESC
              LIMIT %(cap)s)
-            LIMIT %(cap)s
         ) AS unread
         """,
         {"tenant_id": tenant_id, "user_id": user_id, "cap": COUNT_CAP},
@@ -249,7 +270,7 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
         conn.cursor(row_factory=dict_row)
         .execute(
             """
-            SELECT row.id, kind, reason, row.scope, row.thread_kind, row.thread_id, title, message, summary, event_count,
+            SELECT row.id, kind, reason, row.scope, row.thread_kind, row.thread_id, row.title, message, summary, event_count,
                    CASE WHEN row.user_id IS NULL THEN mine.read_at >= last_event_at IS NOT TRUE ELSE unread END AS unread,
                    CASE WHEN row.user_id IS NOT NULL THEN row.read_at
                         WHEN mine.read_at >= last_event_at THEN mine.read_at END AS read_at,
@@ -261,13 +282,19 @@ def find(conn: Connection[Any], tenant_id: UUID, user_id: UUID, row_id: UUID) ->
                                                                 AND mine.snoozed_until > tocsin_now()
                                                            THEN mine.snoozed_until END
                         WHEN shown_at > GREATEST(last_event_at, tocsin_now()) THEN shown_at END AS snoozed_until,
-                   row.user_id IS NULL AS for_everyone, users.external_id AS last_actor, row.source_event_id,
-                   row.source_notification_id, event.source AS event_source, event.event_id
+                   row.user_id IS NULL AS for_everyone, users.external_id AS last_actor,
+                   tocsin_display_name(users.attributes, users.username, users.external_id) AS actor_name, users.avatar_url,
+                   row.source_event_id, row.source_notification_id, event.source AS event_source, event.event_id,
+                   type.title AS type_title,
+                   COALESCE(CASE WHEN row.user_id IS NULL AND mine.snoozed_at >= last_event_at THEN mine.snoozed_until
+                                 ELSE shown_at END <= visit.seen_at, false) AS seen
             FROM notifications AS row
             LEFT JOIN notification_reads AS mine
                 ON row.user_id IS NULL AND mine.notification_id = row.id AND mine.user_id = %(user_id)s
             LEFT JOIN users ON users.tenant_id = row.tenant_id AND users.id = row.last_actor_user_id
             LEFT JOIN domain_events AS event ON event.tenant_id = row.tenant_id AND event.id = row.source_event_id
+            LEFT JOIN notification_types AS type ON type.tenant_id = row.tenant_id AND type.name = row.kind
+            LEFT JOIN inbox_visits AS visit ON visit.tenant_id = row.tenant_id AND visit.user_id = %(user_id)s
             WHERE row.tenant_id = %(tenant_id)s AND row.id = %(row_id)s
               AND (row.user_id = %(user_id)s OR row.user_id IS NULL) AND deleted_at IS NULL
               AND (expires_at IS NULL OR expires_at > tocsin_now())
@@ -300,6 +327,32 @@ def read_own(conn: Connection[Any], tenant_id: UUID, user_id: UUID, *, before: d
         SELECT count(*) FROM marked
         """,
         {"tenant_id": tenant_id, "user_id": user_id, "before": before, "limit": limit},
+    ).fetchone()
+    return row[0] if row else 0
+
+
+def finish_own(conn: Connection[Any], tenant_id: UUID, user_id: UUID, box: str, *, before: datetime | None, limit: int) -> int:
+    """Mark a batch of a person's rows as done, of those that lie in this box, as `read_own` marks them as read."""
+    row = conn.execute(
+        """
+        WITH listed AS (
+            SELECT id FROM notifications
+            WHERE tenant_id = %(tenant_id)s AND user_id = %(user_id)s AND box = %(box)s AND shown_at <= tocsin_now()
+              AND last_event_at <= COALESCE(%(before)s, tocsin_now()) AND (expires_at IS NULL OR expires_at > tocsin_now())
+            ORDER BY shown_at DESC, id DESC
+            LIMIT %(limit)s
+            FOR UPDATE
+        ), marked AS (
+            UPDATE notifications
+            SET done_at = tocsin_now(), unread = false, read_at = COALESCE(read_at, tocsin_now()), shown_at = last_event_at,
+                updated_at = tocsin_now()
+            FROM listed
+            WHERE notifications.id = listed.id
+            RETURNING notifications.id
+        )
+        SELECT count(*) FROM marked
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "box": box, "before": before, "limit": limit},
     ).fetchone()
     return row[0] if row else 0
 

@@ -27,6 +27,8 @@ class Matched:
     feedback: str
     provider_message_id: str
     is_new: bool
+    copies: list[str] | None  # those of its cc whom it is about
+    is_of_copies: bool  # and of nobody else: it says nothing of the route
 
 
 def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Matched]:
@@ -39,30 +41,42 @@ def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Match
                 SELECT DISTINCT ON (event_key) *, decode(event_key, 'hex') AS key
                 FROM jsonb_to_recordset(%(events)s) AS event (
                     event_key text, provider text, kind text, feedback text, notification_id uuid, route_id text,
-                    generation smallint, attempt_no smallint, provider_message_id text, detail text, occurred_at timestamptz)
+                    generation smallint, attempt_no smallint, provider_message_id text, detail text, occurred_at timestamptz,
+                    recipients text[])
                 ORDER BY event_key
             ), matched AS (
                 SELECT event.*, routes.tenant_id, routes.channel,
-                       CASE routes.channel WHEN 'sms' THEN routes.resolved_phone ELSE routes.resolved_email END AS address
+                       CASE routes.channel WHEN 'sms' THEN routes.resolved_phone ELSE routes.resolved_email END AS address,
+                       copy.addresses AS copies,
+                       copy.addresses IS NOT NULL AND lower(routes.resolved_email) <> ALL(event.recipients) AS is_of_copies
                 FROM event
                 JOIN attempts USING (notification_id, route_id, generation, attempt_no, provider)
                 JOIN routes USING (notification_id, route_id)
+                LEFT JOIN LATERAL (
+                    -- only of whom the record itself says so
+                    SELECT array_agg(cc.address) AS addresses
+                    FROM records CROSS JOIN LATERAL jsonb_array_elements_text(records.email_options -> 'cc') AS cc (address)
+                    WHERE records.notification_id = routes.notification_id AND lower(cc.address) = ANY(event.recipients)
+                ) AS copy ON routes.channel = 'email' AND cardinality(event.recipients) > 0
             ), stored AS (
                 INSERT INTO provider_events (
                     event_key, tenant_id, provider, kind, feedback, notification_id, route_id, generation, attempt_no,
                     provider_message_id, address_hash, detail, occurred_at, received_at)
                 SELECT event.key, matched.tenant_id, event.provider, event.kind, event.feedback, matched.notification_id,
                        matched.route_id, matched.generation, matched.attempt_no, event.provider_message_id,
-                       CASE WHEN matched.address <> ''
+                       CASE WHEN matched.is_of_copies
+                            THEN tocsin_address_hash(matched.tenant_id, matched.channel, matched.copies[1])
+                            WHEN matched.address <> ''
                             THEN tocsin_address_hash(matched.tenant_id, matched.channel, matched.address) END,
-                       event.detail, event.occurred_at, tocsin_now()
+                       CASE WHEN matched.is_of_copies THEN rtrim('of a copy: ' || event.detail, ' :') ELSE event.detail END,
+                       event.occurred_at, tocsin_now()
                 FROM event LEFT JOIN matched USING (event_key)
                 ON CONFLICT (event_key) DO NOTHING
                 RETURNING event_key
             )
             SELECT matched.key AS event_key, matched.tenant_id, matched.notification_id, matched.route_id, matched.generation,
                    matched.attempt_no, matched.channel, matched.address, matched.feedback, matched.provider_message_id,
-                   stored.event_key IS NOT NULL AS is_new
+                   stored.event_key IS NOT NULL AS is_new, matched.copies, matched.is_of_copies
             FROM matched LEFT JOIN stored ON stored.event_key = matched.key
             """,
             {
@@ -80,6 +94,7 @@ def insert_new(conn: Connection[Any], events: list[ProviderEvent]) -> list[Match
                             "provider_message_id": event.provider_message_id,
                             "detail": event.detail,
                             "occurred_at": event.occurred_at.isoformat(),
+                            "recipients": list(event.recipients),
                         }
                         for event in events
                     ]

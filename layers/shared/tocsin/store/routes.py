@@ -81,6 +81,8 @@ class Worded:
     template_name: str | None  # that was asked for
     has_audience: bool  # an address that it was for is still known
     now: datetime
+    worded_at: datetime  # when its words were chosen
+    email_options: dict[str, Any] | None
 
 
 def find_worded(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_id: str) -> Worded | None:
@@ -90,12 +92,13 @@ def find_worded(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, r
             """
             SELECT routes.channel, routes.audience_reason, records.notification_type, records.audience_kind, records.payload_json,
                    templates.id, templates.name, templates.version, templates.locale, templates.subject, templates.body,
-                   templates.text,
+                   templates.text, templates.layout, templates.partials, routes.resolved_locale, routes.user_id IS NOT NULL,
                    routes.recipient_ref, routes.user_id, routes.status, routes.reason, routes.provider, routes.may_have_arrived,
                    routes.published_at,
                    routes.audience_reason <> '' AND routes.user_id IS NOT NULL AND records.thread_kind IS NOT NULL,
                    COALESCE(kind.transactional, true), routes.template_id, records.template,
-                   records.audience_kind <> 'address' OR records.audience IS NOT NULL, tocsin_now()
+                   records.audience_kind <> 'address' OR records.audience IS NOT NULL, tocsin_now(),
+                   COALESCE(routes.worded_at, routes.created_at), records.email_options
             FROM routes
             JOIN records ON records.notification_id = routes.notification_id AND records.tenant_id = %(tenant_id)s
             LEFT JOIN templates ON templates.id = routes.template_id AND templates.tenant_id = %(tenant_id)s
@@ -111,9 +114,10 @@ def find_worded(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, r
 
 
 def _worded(*columns: Any) -> Worded:
-    template = PinnedTemplate(*columns[5:12]) if columns[5] else None
+    template = PinnedTemplate(*columns[5:14]) if columns[5] else None
     channel, reason, notification_type, audience_kind, payload = columns[:5]
-    return Worded(Wording(channel, reason, notification_type, audience_kind, payload, template), *columns[12:])
+    locale, is_known = columns[14:16]
+    return Worded(Wording(channel, reason, notification_type, audience_kind, payload, template, locale, is_known), *columns[16:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What statements take and give, where rooms need it too. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Any, Literal, NamedTuple
@@ -73,6 +74,7 @@ class Record(NamedTuple):
     is_transactional: bool
     over_sending_limit: int | None  # of the type, with the window that it counts
     over_sending_window_seconds: int | None
+    email_options: dict[str, Any] | None = None  # reply_to, cc, attachments
 
 
 class Route(NamedTuple):
@@ -85,8 +87,10 @@ class Route(NamedTuple):
     audience_reason: str
     email: str
     phone: str
+    locale: str
     duplicate_suspected: bool
     suppressed_by: str | None
+    worded_at: datetime | None = None  # when its words were chosen
 
 
 class PushDevice(NamedTuple):
@@ -119,6 +123,8 @@ class PinnedTemplate(NamedTuple):
     subject: str | None
     body: str
     text: str | None
+    layout: str | None = None
+    partials: Sequence[str] = ()
 
 
 class Wording(NamedTuple):
@@ -130,6 +136,20 @@ class Wording(NamedTuple):
     audience_kind: str
     payload: dict[str, Any]
     template: PinnedTemplate | None
+    locale: str = ""
+    is_known: bool = True  # it went to a user, not to a bare address
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """Who writes, as people see it. What is not said is empty; a name is always there."""
+
+    name: str = ""
+    logo_url: str = ""
+    color: str = ""
+    postal_address: str = ""
+    reply_to: str = ""
+    from_name: str = ""
 
 
 class OpenAttempt(NamedTuple):
@@ -363,6 +383,7 @@ class Settlement:
     provider_code: str = ""  # what the provider calls the failure
     provider_response: str = ""  # what it answered, in a line
     attempt_error: str = ""  # of an attempt that has no words of its own yet; without it the error above
+    note: str = ""  # what was done to the words so that the provider takes them
     # when it goes on: after a delay from now (the database's now), or at a time
     delay: timedelta | None = None
     due_at: datetime | None = None
@@ -393,6 +414,7 @@ class Settlement:
             "provider_code": self.provider_code[:200],
             "provider_response": one_line(self.provider_response)[:500],
             "attempt_error": (self.attempt_error or self.error_message)[:1000],
+            "note": self.note[:200],
             "ends": self.ends,
             "delay_ms": None if self.delay is None else self.delay.total_seconds() * 1000,
             "due_at": None if self.due_at is None else self.due_at.isoformat(),
@@ -454,6 +476,7 @@ class ProviderEvent:
     named: Named | None
     detail: str
     occurred_at: datetime
+    recipients: tuple[str, ...] = ()  # whom it is about, as the provider says; none: whoever it was sent to
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from psycopg import Connection
@@ -19,6 +19,37 @@ class Suppression:
     source_notification_id: UUID | None
     expires_at: datetime | None
     created_at: datetime
+
+
+class Copy(NamedTuple):
+    """Somebody who is to get a copy of a mail of this type."""
+
+    tenant_id: UUID
+    notification_type: str
+    address: str
+
+
+def find_copies(conn: Connection[Any], copies: list[Copy]) -> set[Copy]:
+    """Those of them who must not be written to."""
+    rows = conn.execute(
+        """
+        SELECT wanted.tenant_id, wanted.notification_type, wanted.address
+        FROM unnest(%(tenant_ids)s::uuid[], %(types)s::text[], %(addresses)s::text[])
+            AS wanted (tenant_id, notification_type, address)
+        WHERE EXISTS (
+            SELECT FROM suppressions
+            WHERE suppressions.tenant_id = wanted.tenant_id AND suppressions.channel = 'email'
+              AND suppressions.address_hash = tocsin_address_hash(wanted.tenant_id, 'email', wanted.address)
+              AND suppressions.notification_type IN ('', wanted.notification_type)
+              AND (suppressions.expires_at IS NULL OR suppressions.expires_at > tocsin_now()))
+        """,
+        {
+            "tenant_ids": [one.tenant_id for one in copies],
+            "types": [one.notification_type for one in copies],
+            "addresses": [one.address for one in copies],
+        },
+    ).fetchall()
+    return {Copy(*row) for row in rows}
 
 
 def insert_or_strengthen(
@@ -176,6 +207,51 @@ def find_by_address(
         )
         .fetchone()
     )
+
+
+def reasons_at(conn: Connection[Any], tenant_id: UUID, address_hash: bytes, notification_type: str) -> list[tuple[str, str]]:
+    """What keeps emails of this type from the address: for which type (none: all of them), and why."""
+    return conn.execute(
+        """
+        SELECT notification_type, reason
+        FROM suppressions
+        WHERE tenant_id = %(tenant_id)s AND channel = 'email' AND address_hash = %(address_hash)s
+          AND notification_type IN ('', %(notification_type)s)
+          AND (expires_at IS NULL OR expires_at > tocsin_now())
+        """,
+        {"tenant_id": tenant_id, "address_hash": address_hash, "notification_type": notification_type},
+    ).fetchall()
+
+
+def delete_unsubscribe_at(conn: Connection[Any], tenant_id: UUID, address_hash: bytes, notification_type: str) -> UUID | None:
+    """Forget that somebody unsubscribed from a type at an address. Returns which one; None: nobody had."""
+    row = conn.execute(
+        """
+        DELETE FROM suppressions
+        WHERE tenant_id = %(tenant_id)s AND channel = 'email' AND address_hash = %(address_hash)s
+          AND notification_type = %(notification_type)s AND reason = 'unsubscribe'
+        RETURNING id
+        """,
+        {"tenant_id": tenant_id, "address_hash": address_hash, "notification_type": notification_type},
+    ).fetchone()
+    return row[0] if row else None
+
+
+def delete_unsubscribe(conn: Connection[Any], tenant_id: UUID, user_id: UUID, notification_type: str) -> UUID | None:
+    """Forget that a user unsubscribed from a type, at the address that they have. Returns which one; None: they had not."""
+    row = conn.execute(
+        """
+        DELETE FROM suppressions
+        USING users
+        WHERE users.tenant_id = %(tenant_id)s AND users.id = %(user_id)s
+          AND suppressions.tenant_id = %(tenant_id)s AND suppressions.channel = 'email'
+          AND suppressions.address_hash = tocsin_address_hash(%(tenant_id)s, 'email', users.email)
+          AND suppressions.notification_type = %(notification_type)s AND suppressions.reason = 'unsubscribe'
+        RETURNING suppressions.id
+        """,
+        {"tenant_id": tenant_id, "user_id": user_id, "notification_type": notification_type},
+    ).fetchone()
+    return row[0] if row else None
 
 
 def delete(conn: Connection[Any], tenant_id: UUID, suppression_id: UUID) -> None:

@@ -1,5 +1,6 @@
 """The words: immutable versions, of which the newest is active."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,6 +23,8 @@ class TemplateRow:
     body: str
     text: str | None
     variables: list[str]
+    layout: str | None  # of an email: what its body stands in
+    partials: list[str]  # those that its body renders
     is_active: bool
     created_by: UUID | None
     created_at: datetime
@@ -41,6 +44,8 @@ def insert_version(
     text: str | None,
     variables: list[str],
     created_by: UUID,
+    layout: str | None = None,
+    partials: Sequence[str] = (),
 ) -> TemplateRow:
     """Make the next version and the active one. Two at once take turns."""
     key = {"tenant_id": tenant_id, "name": name, "channel": channel, "locale": locale}
@@ -62,13 +67,14 @@ def insert_version(
         conn.cursor(row_factory=class_row(TemplateRow))
         .execute(
             """
-            INSERT INTO templates (id, tenant_id, name, channel, locale, version, subject, body, text, variables, created_by)
+            INSERT INTO templates (
+                id, tenant_id, name, channel, locale, version, subject, body, text, variables, layout, partials, created_by)
             SELECT %(template_id)s, %(tenant_id)s, %(name)s, %(channel)s, %(locale)s, COALESCE(max(version), 0) + 1,
-                   %(subject)s, %(body)s, %(text)s, %(variables)s, %(created_by)s
+                   %(subject)s, %(body)s, %(text)s, %(variables)s, %(layout)s, %(partials)s, %(created_by)s
             FROM templates
             WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND channel = %(channel)s AND locale = %(locale)s
-            RETURNING id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                      created_at, updated_at
+            RETURNING id, tenant_id, name, channel, locale, version, subject, body, text, variables, layout, partials, is_active,
+                      created_by, created_at, updated_at
             """,
             key
             | {
@@ -77,6 +83,8 @@ def insert_version(
                 "body": body,
                 "text": text,
                 "variables": variables,
+                "layout": layout,
+                "partials": list(partials),
                 "created_by": created_by,
             },
         )
@@ -105,8 +113,8 @@ def _list_active(conn: Connection[Any], wanted: dict[str, Any]) -> list[Template
         conn.cursor(row_factory=class_row(TemplateRow))
         .execute(
             """
-            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                   created_at, updated_at
+            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, layout, partials, is_active,
+                   created_by, created_at, updated_at
             FROM templates
             WHERE tenant_id = %(tenant_id)s AND is_active AND (created_at, id) < (%(after_at)s, %(after_id)s)
             ORDER BY created_at DESC, id DESC
@@ -123,8 +131,8 @@ def _list_versions(conn: Connection[Any], wanted: dict[str, Any]) -> list[Templa
         conn.cursor(row_factory=class_row(TemplateRow))
         .execute(
             """
-            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                   created_at, updated_at
+            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, layout, partials, is_active,
+                   created_by, created_at, updated_at
             FROM templates
             WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND (created_at, id) < (%(after_at)s, %(after_id)s)
             ORDER BY created_at DESC, id DESC
@@ -145,8 +153,8 @@ def find_active(conn: Connection[Any], names: list[tuple[UUID, str]], *, channel
             SELECT template.*
             FROM jsonb_to_recordset(%(names)s) AS wanted (tenant_id uuid, name text)
             CROSS JOIN LATERAL (
-                SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                       created_at, updated_at
+                SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, layout, partials, is_active,
+                       created_by, created_at, updated_at
                 FROM templates
                 WHERE templates.tenant_id = wanted.tenant_id AND templates.name = wanted.name
                   AND templates.channel = %(channel)s AND templates.is_active
@@ -169,8 +177,8 @@ def find_version(conn: Connection[Any], tenant_id: UUID, name: str, *, channel: 
         conn.cursor(row_factory=class_row(TemplateRow))
         .execute(
             """
-            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, is_active, created_by,
-                   created_at, updated_at
+            SELECT id, tenant_id, name, channel, locale, version, subject, body, text, variables, layout, partials, is_active,
+                   created_by, created_at, updated_at
             FROM templates
             WHERE tenant_id = %(tenant_id)s AND name = %(name)s AND channel = %(channel)s AND version = %(version)s
             ORDER BY created_at, id

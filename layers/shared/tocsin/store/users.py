@@ -23,6 +23,7 @@ class User:
     phone: str | None
     locale: str | None
     timezone: str | None
+    avatar_url: str | None
     attributes: dict[str, Any]
     created_at: datetime
     updated_at: datetime
@@ -39,6 +40,7 @@ def upsert(
     phone: str | None,
     locale: str | None,
     timezone: str | None,
+    avatar_url: str | None,
     attributes: dict[str, Any],
 ) -> tuple[User, bool]:
     """Write the whole user (PUT: what is not named is cleared). Returns the user, and whether it is new."""
@@ -46,14 +48,15 @@ def upsert(
         conn.cursor(row_factory=class_row(User))
         .execute(
             """
-            INSERT INTO users (id, tenant_id, external_id, email, username, phone, locale, timezone, attributes)
+            INSERT INTO users (id, tenant_id, external_id, email, username, phone, locale, timezone, avatar_url, attributes)
             VALUES (%(user_id)s, %(tenant_id)s, %(external_id)s, %(email)s, %(username)s, %(phone)s, %(locale)s,
-                    %(timezone)s, %(attributes)s)
+                    %(timezone)s, %(avatar_url)s, %(attributes)s)
             ON CONFLICT (tenant_id, external_id) DO UPDATE
                 SET email = EXCLUDED.email, username = EXCLUDED.username, phone = EXCLUDED.phone,
-                    locale = EXCLUDED.locale, timezone = EXCLUDED.timezone, attributes = EXCLUDED.attributes,
+                    locale = EXCLUDED.locale, timezone = EXCLUDED.timezone, avatar_url = EXCLUDED.avatar_url,
+                    attributes = EXCLUDED.attributes,
                     updated_at = tocsin_now()
-            RETURNING id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            RETURNING id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             """,
             {
                 "user_id": user_id,
@@ -64,6 +67,7 @@ def upsert(
                 "phone": phone,
                 "locale": locale,
                 "timezone": timezone,
+                "avatar_url": avatar_url,
                 "attributes": Jsonb(attributes),
             },
         )
@@ -78,11 +82,30 @@ def find(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | Non
         conn.cursor(row_factory=class_row(User))
         .execute(
             """
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s
             """,
             {"tenant_id": tenant_id, "external_id": external_id},
+        )
+        .fetchone()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """How a person is written to, and in which language."""
+
+    email: str | None
+    locale: str | None
+
+
+def contact_of(conn: Connection[Any], tenant_id: UUID, user_id: UUID) -> Contact | None:
+    return (
+        conn.cursor(row_factory=class_row(Contact))
+        .execute(
+            "SELECT email, locale FROM users WHERE tenant_id = %(tenant_id)s AND id = %(user_id)s",
+            {"tenant_id": tenant_id, "user_id": user_id},
         )
         .fetchone()
     )
@@ -94,7 +117,7 @@ def lock(conn: Connection[Any], tenant_id: UUID, external_id: str) -> User | Non
         conn.cursor(row_factory=class_row(User))
         .execute(
             """
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND external_id = %(external_id)s
             FOR NO KEY UPDATE
@@ -111,7 +134,7 @@ def find_named(conn: Connection[Any], tenant_id: UUID, external_ids: list[str]) 
         conn.cursor(row_factory=class_row(User))
         .execute(
             """
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND external_id = ANY(%(external_ids)s)
             """,
@@ -141,7 +164,7 @@ def make_and_lock(conn: Connection[Any], tenant_id: UUID, external_ids: list[str
         conn.cursor(row_factory=class_row(User))
         .execute(
             """
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND external_id = ANY(%(external_ids)s)
             ORDER BY external_id
@@ -162,12 +185,14 @@ def update_all(conn: Connection[Any], tenant_id: UUID, people: list[dict[str, An
             """
             UPDATE users
             SET email = person.email, username = person.username, phone = person.phone, locale = person.locale,
-                timezone = person.timezone, attributes = person.attributes, updated_at = tocsin_now()
+                timezone = person.timezone, avatar_url = person.avatar_url, attributes = person.attributes,
+                updated_at = tocsin_now()
             FROM jsonb_to_recordset(%(people)s) AS person (
-                external_id text, email text, username text, phone text, locale text, timezone text, attributes jsonb)
+                external_id text, email text, username text, phone text, locale text, timezone text, avatar_url text,
+                attributes jsonb)
             WHERE users.tenant_id = %(tenant_id)s AND users.external_id = person.external_id
             RETURNING users.id, users.external_id, users.email, users.username, users.phone, users.locale, users.timezone,
-                      users.attributes, users.created_at, users.updated_at
+                      users.avatar_url, users.attributes, users.created_at, users.updated_at
             """,
             {"tenant_id": tenant_id, "people": Jsonb(people)},
         )
@@ -214,14 +239,16 @@ def upsert_all(conn: Connection[Any], tenant_id: UUID, people: list[dict[str, An
     In the order of their ids, so that two batches never wait for each other in a ring."""
     rows = conn.execute(
         """
-        INSERT INTO users (id, tenant_id, external_id, email, username, phone, locale, timezone, attributes)
-        SELECT tocsin_uuid7(), %(tenant_id)s, external_id, email, username, phone, locale, timezone, attributes
+        INSERT INTO users (id, tenant_id, external_id, email, username, phone, locale, timezone, avatar_url, attributes)
+        SELECT tocsin_uuid7(), %(tenant_id)s, external_id, email, username, phone, locale, timezone, avatar_url, attributes
         FROM jsonb_to_recordset(%(people)s) AS person (
-            external_id text, email text, username text, phone text, locale text, timezone text, attributes jsonb)
+            external_id text, email text, username text, phone text, locale text, timezone text, avatar_url text,
+                attributes jsonb)
         ORDER BY external_id
         ON CONFLICT (tenant_id, external_id) DO UPDATE
             SET email = EXCLUDED.email, username = EXCLUDED.username, phone = EXCLUDED.phone, locale = EXCLUDED.locale,
-                timezone = EXCLUDED.timezone, attributes = EXCLUDED.attributes, updated_at = tocsin_now()
+                timezone = EXCLUDED.timezone, avatar_url = EXCLUDED.avatar_url, attributes = EXCLUDED.attributes,
+                updated_at = tocsin_now()
         RETURNING external_id, id, xmax = '0'
         """,
         {"tenant_id": tenant_id, "people": Jsonb(people)},
@@ -253,7 +280,7 @@ def search(conn: Connection[Any], tenant_id: UUID, prefix: str, *, limit: int, b
                  WHERE tenant_id = %(tenant_id)s AND phone ~>=~ %(prefix)s
                    AND phone ~<~ %(beyond)s LIMIT 1000)
             )
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND id = ANY(ARRAY(SELECT found.id FROM found))
               AND (%(before)s::uuid IS NULL OR id < %(before)s)
@@ -281,7 +308,7 @@ def find_exactly(conn: Connection[Any], tenant_id: UUID, text: str, *, limit: in
                 UNION
                 (SELECT id FROM users WHERE tenant_id = %(tenant_id)s AND phone = %(text)s LIMIT %(limit)s)
             )
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND id = ANY(ARRAY(SELECT found.id FROM found))
             ORDER BY id DESC
@@ -299,7 +326,7 @@ def list_page(conn: Connection[Any], tenant_id: UUID, *, limit: int, before: UUI
         conn.cursor(row_factory=class_row(User))
         .execute(
             """
-            SELECT id, external_id, email, username, phone, locale, timezone, attributes, created_at, updated_at
+            SELECT id, external_id, email, username, phone, locale, timezone, avatar_url, attributes, created_at, updated_at
             FROM users
             WHERE tenant_id = %(tenant_id)s AND id < %(before)s
             ORDER BY id DESC

@@ -37,7 +37,7 @@ def asked(run: TriggerRun) -> Asked | HandlerFailure:
     assert run.handler  # noqa: S101  for the type checker: what is gone is not run
     try:
         value = filled(run.handler.config.get("intent"), {"event": event_of(run)})
-        intent = Intent.model_validate(value)
+        intent = Intent.model_validate(value, context=admission.context())
     except Unrenderable as error:
         return HandlerFailure("unrenderable", str(error), is_permanent=True)
     except ValidationError as error:

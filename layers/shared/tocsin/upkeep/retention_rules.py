@@ -22,6 +22,7 @@ from tocsin.store import (
     job_runs,
     jobs,
     lanes,
+    layouts,
     malformed_intents,
     metrics,
     notification_email_log,
@@ -223,6 +224,15 @@ def _of_what_is_configured(config: Settings) -> list[Rule]:
             devices.delete_disabled,
             config.device_retention_days,
             "DEVICE_RETENTION_DAYS",
+        ),
+        Rule(
+            "layout_versions",
+            "A version of a layout or a partial, so long after another followed it, and never before the records of its time."
+            " What was planned before then and is still to be sent keeps it.",
+            partial(layouts.delete_superseded, records_age=timedelta(days=config.record_retention_days)),
+            config.template_version_retention_days,
+            "TEMPLATE_VERSION_RETENTION_DAYS",
+            least=30,
         ),
         Rule(
             "template_versions",

@@ -20,18 +20,29 @@ export function Header({ user }: { user: string }) {
         placement="bottom-start"
         className="bell"
         style={{ color: "teal" }}
+        locale="de"
+        tabs="All|Orders=order.*"
+        badge="unseen"
+        toast
+        title-badge
+        renderRow={(row) => (row.severity === "critical" ? `${row.title} ${row.actor?.name}` : null)}
+        onAction={(event) => event.detail.action.url.startsWith("https:") || event.preventDefault()}
         onUnread={(event) => setUnread(event.detail.unread)}
         onSelect={(event) => {
           event.preventDefault();
           location.assign(event.detail.url ?? "/");
         }}
-      />
-      <tocsin-inbox token="…" theme="dark" class="second" />
+      >
+        <b slot="header">What is new</b>
+      </TocsinInbox>
+      <tocsin-inbox token="…" theme="dark" class="second" group="scope" />
     </header>
   );
 }
 
 // @ts-expect-error  no such place
 export const misplaced = <TocsinInbox placement="middle" />;
+// @ts-expect-error  no such number
+export const miscounted = <TocsinInbox badge="all" />;
 // @ts-expect-error  no such attribute
 export const misspelt = <tocsin-inbox tokn="…" />;

@@ -61,7 +61,7 @@ def reserve(
                 template text, channels text[], priority text, thread_kind text, thread_id text, trigger_depth smallint,
                 mode text, retry_max_attempts smallint, retry_backoff text, retry_base_ms integer,
                 occurred_at timestamptz, send_at timestamptz, expires_at timestamptz, has_words boolean,
-                reply_within_seconds float8)
+                reply_within_seconds float8, email_options jsonb)
         -- Types, templates and users are looked up one by one. The planner takes a JSON parameter for thousands of rows and would
         -- read the whole tables to join so many; LIMIT and OFFSET keep it from joining.
         ), resolved AS (
@@ -119,14 +119,14 @@ def reserve(
                 notification_id, tenant_id, notification_type, producer, mode, audience_kind, recipient_user_ids, audience,
                 payload_json, idempotency_key, request_fingerprint, request_id, trace_id, template, channels, priority,
                 thread_kind, thread_id, trigger_depth, retry_max_attempts, retry_backoff, retry_base_ms, occurred_at,
-                accepted_at, send_at, expires_at, updated_at, idempotency_expires_at)
+                accepted_at, send_at, expires_at, updated_at, idempotency_expires_at, email_options)
             SELECT
                 notification_id, %(tenant_id)s, notification_type, %(producer)s, COALESCE(intent.mode, %(mode)s), audience_kind,
                 recipient_user_ids, audience, payload, idempotency_key, decode(request_fingerprint, 'hex'),
                 %(request_id)s, %(trace_id)s, resolved.template, COALESCE(resolved.channels, wording.channels),
                 resolved.priority, thread_kind, thread_id, trigger_depth, retry_max_attempts, retry_backoff, retry_base_ms,
                 COALESCE(occurred_at, tocsin_now()), tocsin_now(), send_at, resolved.expires_at, tocsin_now(),
-                tocsin_now() + %(window)s
+                tocsin_now() + %(window)s, email_options
             FROM intent
             JOIN resolved USING (n)
             JOIN recipients USING (n)

@@ -106,15 +106,16 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
                records.cancelled_at, records.priority,
                records.thread_kind, records.thread_id, kind.ambiguous_policy,
                COALESCE(kind.transactional, true) AS is_transactional,
-               kind.over_sending_limit, kind.over_sending_window_seconds,
+               kind.over_sending_limit, kind.over_sending_window_seconds, records.email_options,
                -- route
                routes.route_id, routes.channel, routes.status, routes.user_id, routes.audience_reason,
-               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.duplicate_suspected,
-               suppression.reason AS suppressed_by,
+               routes.resolved_email AS email, routes.resolved_phone AS phone, routes.resolved_locale AS locale,
+               routes.duplicate_suspected,
+               suppression.reason AS suppressed_by, COALESCE(routes.worded_at, routes.created_at) AS worded_at,
                -- device
                devices.id, devices.platform, devices.token, devices.endpoint_arn, devices.enabled,
                -- wishes
-               COALESCE(finer.enabled, plain.enabled, true) AS is_wanted,
+               tocsin_wanted(finer.enabled, plain.enabled, kind.priority) AS is_wanted,
                COALESCE(finer.frequency_cap, plain.frequency_cap) AS frequency_cap,
                finer.frequency_cap IS NOT NULL AS cap_is_of_type,
                CASE WHEN finer.frequency_cap IS NULL THEN plain.timezone ELSE finer.timezone END AS cap_timezone,
@@ -123,7 +124,7 @@ def load_deliveries(conn: Connection[Any], ids: list[UUID], *, lease_token: UUID
                CASE WHEN finer.quiet_hours_start IS NULL THEN plain.timezone ELSE finer.timezone END AS quiet_timezone,
                -- template
                templates.id, templates.name, templates.version, templates.locale, templates.subject, templates.body,
-               templates.text,
+               templates.text, templates.layout, templates.partials,
                -- open attempt
                open_attempt.attempt_no, open_attempt.started_at, open_attempt.outcome, open_attempt.provider,
                open_attempt.provider_message_id AS message_id
@@ -205,8 +206,8 @@ def _plan(outbox_id: UUID, *columns: Any) -> LoadedPlan:
 
 
 def _delivery(outbox_id: UUID, *columns: Any) -> LoadedDelivery:
-    record, route, device = columns[:14], columns[14:23], columns[23:28]
-    wishes, template, attempt = columns[28:35], columns[35:42], columns[42:]
+    record, route, device = columns[:15], columns[15:26], columns[26:31]
+    wishes, template, attempt = columns[31:38], columns[38:47], columns[47:]
     return (
         outbox_id,
         Record(*record),

@@ -167,6 +167,15 @@ def count_the_rest(
                           SELECT FROM records
                           WHERE records.notification_id = letter.notification_id AND letter.route_id IS NOT NULL
                             AND (records.address_email = lower(%(email)s) OR records.address_phone = %(phone)s))),
+                'records', (
+                    -- mails to others that they got a copy of
+                    SELECT count(*) FROM records
+                    WHERE tenant_id = %(tenant_id)s AND email_options IS NOT NULL
+                      AND CASE WHEN lower(email_options::text) LIKE ANY(%(likely)s) THEN email_options::text ~ %(pattern)s END
+                      AND COALESCE(address_email <> lower(%(email)s), true)
+                      AND NOT EXISTS (
+                          SELECT FROM routes
+                          WHERE routes.notification_id = records.notification_id AND routes.recipient_ref = %(recipient)s)),
                 'jobs', (SELECT count(*) FROM jobs WHERE tenant_id = %(tenant_id)s AND arguments::text ~ %(pattern)s),
                 'notification_email_log', (
                     SELECT count(*) FROM notification_email_log

@@ -104,6 +104,7 @@ def forget_unplanned(
                         FROM jsonb_array_elements(recipient_user_ids) AS one),
                     payload_json = CASE WHEN jsonb_array_length(recipient_user_ids) = 1 THEN '{}'
                                         ELSE regexp_replace(payload_json::text, %(pattern)s, %(stand_in)s, 'g')::jsonb END,
+                    email_options = CASE WHEN jsonb_array_length(recipient_user_ids) <> 1 THEN email_options END,
                     idempotency_key = CASE WHEN idempotency_key ~ %(keys)s THEN %(stand_in)s || '_' || records.notification_id
                                            ELSE idempotency_key END,
                     cancelled_at = CASE WHEN jsonb_array_length(recipient_user_ids) = 1
@@ -155,6 +156,7 @@ def forget_routes(
                     recipient_user_ids = regexp_replace(recipient_user_ids::text, %(pattern)s, %(stand_in)s, 'g')::jsonb,
                     payload_json = CASE WHEN about.is_own THEN '{}'
                                         ELSE regexp_replace(payload_json::text, %(pattern)s, %(stand_in)s, 'g')::jsonb END,
+                    email_options = CASE WHEN NOT about.is_own THEN email_options END,
                     thread_kind = CASE WHEN NOT about.is_own THEN thread_kind END,
                     thread_id = CASE WHEN NOT about.is_own THEN thread_id END,
                     idempotency_key = CASE WHEN idempotency_key ~ %(keys)s THEN %(stand_in)s || '_' || records.notification_id
@@ -250,7 +252,8 @@ def forget_to_address(
             """
             WITH record AS (
                 UPDATE records
-                SET updated_at = tocsin_now(), audience = NULL, payload_json = '{}', thread_kind = NULL, thread_id = NULL,
+                SET updated_at = tocsin_now(), audience = NULL, payload_json = '{}', email_options = NULL, thread_kind = NULL,
+                    thread_id = NULL,
                     idempotency_key = CASE WHEN idempotency_key ~ %(keys)s THEN %(stand_in)s || '_' || records.notification_id
                                            ELSE idempotency_key END,
                     cancelled_at = CASE WHEN EXISTS (SELECT FROM outbox WHERE outbox.id = records.notification_id)
@@ -290,6 +293,40 @@ def forget_to_address(
             {"tenant_id": tenant_id, "ids": ids, "stand_in": stand_in, "pattern": pattern, "keys": keys},
         ).fetchone()
     )
+
+
+def mask_copies(
+    conn: Connection[Any], tenant_id: UUID, *, likely: list[str], pattern: str, stand_in: str, until: datetime, limit: int
+) -> dict[str, int]:
+    """Mails to others that they got a copy of, or answers to which went to them."""
+    masked = conn.execute(
+        """
+        UPDATE records
+        SET updated_at = tocsin_now(), email_options = regexp_replace((
+                -- an address goes, a name in a file's address is masked
+                CASE WHEN email_options ? 'cc' THEN jsonb_set(email_options, '{cc}', (
+                         SELECT COALESCE(jsonb_agg(one) FILTER (WHERE one #>> '{}' !~ %(pattern)s), '[]')
+                         FROM jsonb_array_elements(email_options -> 'cc') AS one))
+                     ELSE email_options END
+                - CASE WHEN email_options ->> 'reply_to' ~ %(pattern)s THEN 'reply_to' ELSE '' END
+            )::text, %(pattern)s, %(stand_in)s, 'g')::jsonb
+        WHERE tenant_id = %(tenant_id)s AND notification_id = ANY(ARRAY(
+            SELECT notification_id FROM records
+            WHERE tenant_id = %(tenant_id)s AND email_options IS NOT NULL AND accepted_at <= %(until)s
+              AND CASE WHEN lower(email_options::text) LIKE ANY(%(likely)s) THEN email_options::text ~ %(pattern)s END
+            LIMIT %(limit)s))
+        RETURNING 1
+        """,
+        {
+            "tenant_id": tenant_id,
+            "likely": likely,
+            "pattern": pattern,
+            "stand_in": stand_in,
+            "until": until,
+            "limit": limit,
+        },
+    ).fetchall()
+    return {"records": len(masked)}
 
 
 def mask_events(

@@ -50,7 +50,9 @@ def replay_deliveries(conn: Connection[Any], tenant_id: UUID, ids: list[UUID], *
                     duplicate_suspected = routes.may_have_arrived, may_have_arrived = false,
                     resolved_email = CASE WHEN person.id IS NULL THEN routes.resolved_email ELSE COALESCE(person.email, '') END,
                     resolved_phone = CASE WHEN person.id IS NULL THEN routes.resolved_phone ELSE COALESCE(person.phone, '') END,
-                    template_id = COALESCE(wording.template_id, routes.template_id)
+                    template_id = COALESCE(wording.template_id, routes.template_id),
+                    worded_at = CASE letter.failure_classification WHEN 'unrenderable' THEN tocsin_now()
+                                     ELSE routes.worded_at END
                 FROM letter
                 JOIN records ON records.notification_id = letter.notification_id
                 JOIN routes AS dead ON dead.notification_id = letter.notification_id AND dead.route_id = letter.route_id

@@ -22,7 +22,7 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
             FROM jsonb_to_recordset(%(settlements)s) AS settlement (
                 outbox_id uuid, status text, reason text, attempt_no smallint, attempt_outcome text, uncounted smallint,
                 provider text, provider_message_id text, error_classification text, error_message text, provider_code text,
-                provider_response text, attempt_error text, ends boolean, delay_ms float8, due_at timestamptz,
+                provider_response text, attempt_error text, note text, ends boolean, delay_ms float8, due_at timestamptz,
                 expires_at timestamptz, waits_for text, is_nudged boolean, awaits_evidence boolean, is_deferral boolean,
                 may_have_arrived boolean, recovery_hint text)
         ), ended AS (
@@ -56,7 +56,8 @@ def settle(conn: Connection[Any], settlements: list[Settlement], *, lease_token:
                 error_message = COALESCE(NULLIF(attempts.error_message, ''), settled.attempt_error),
                 -- proof that came before our own doubt stays
                 outcome = CASE WHEN attempts.outcome = 'accepted' THEN 'accepted' ELSE settled.attempt_outcome END,
-                provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id)
+                provider_message_id = COALESCE(NULLIF(settled.provider_message_id, ''), attempts.provider_message_id),
+                note = COALESCE(NULLIF(settled.note, ''), attempts.note)
             FROM settled
             WHERE settled.attempt_no IS NOT NULL
               AND attempts.notification_id = settled.notification_id AND attempts.route_id = settled.route_id

@@ -1,0 +1,32 @@
+"""What an email's template is put together with, and what its layout says of the reader and the sender. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tocsin.content.brand import Brand, color_of, ink_on
+
+
+@dataclass(frozen=True, slots=True)
+class PartSources:
+    """The source of a template's layout, if it names one, and of every partial, by name."""
+
+    layout_name: str | None = None
+    layout: str | None = None
+    partials: tuple[tuple[str, str], ...] = ()
+
+
+def reader_of(brand: Brand, *, why: str, unsubscribe_url: str, preferences_url: str) -> dict[str, Any]:
+    """What a layout may say besides the payload. The colours are always colours: they may stand in a style."""
+    color = color_of(brand)
+    return {
+        "brand": {
+            "name": brand.name,
+            "logo_url": brand.logo_url,
+            "color": color,
+            "ink": ink_on(color),
+            "postal_address": brand.postal_address,
+        },
+        "why": why,
+        "unsubscribe_url": unsubscribe_url,
+        "preferences_url": preferences_url,
+    }

@@ -1,0 +1,2 @@
+ALTER TABLE attempts DROP COLUMN note;
+DROP TABLE brands;
