@@ -59,7 +59,23 @@ def test_a_brand_s_colour_may_stand_in_the_style_of_a_layout_and_nothing_else_ma
     assert 'style="background:#00aa00;color:#000000"' in _rendered("x", layout).html
     assert problem_of_shared(layout.replace("brand.color", "why"), is_layout=True, partials={})
     assert problem_of_shared("{% assign brand = x %}" + layout, is_layout=True, partials={})
-    assert problem_of_shared(layout.replace("{{ content }}", ""), is_layout=False, partials={})
+
+
+def test_a_button_of_the_brand_s_colour_may_be_a_partial_where_there_is_a_layout_and_the_payload_has_no_say_in_it() -> None:
+    button = '<a style="background:{{ brand.color }}">{{ label }}</a>'
+    body = "{% render 'button', label: 'Go' %}"
+    hostile = {"brand": {"color": "red;background:url(https://evil.example)", "name": "Mine"}}
+
+    content = _rendered(body, "{{ content }}", hostile, text="{{ brand.name }}", button=button)
+
+    assert problem_of_shared(button, is_layout=False, partials={}) is None
+    assert (content.html, content.text) == ('<a style="background:#00aa00">Go</a>', "Sh<op")
+    with pytest.raises(Unrenderable, match="may, if the template has a `layout`"):
+        _rendered(body, None, hostile, button=button)
+    with pytest.raises(Unrenderable, match="attribute style"):
+        _rendered("{% assign brand = evil %}" + body, "{{ content }}", hostile, button=button)
+    with pytest.raises(Unrenderable, match="attribute style"):
+        _rendered("{% render 'button', brand: evil %}", "{{ content }}", hostile, button=button)
 
 
 def test_partials_are_put_in_with_what_they_are_given_and_what_stands_around_them() -> None:
