@@ -40,6 +40,13 @@ def test_a_layout_says_who_writes_and_why_and_the_payload_cannot_say_otherwise()
     assert content.html == "<p>Mine</p><i>Sh&lt;op You follow it</i><a href='https://x/u/1'>out</a>!"
 
 
+@pytest.mark.parametrize("asked", ["", ' != ""', " != blank", " != nil"])
+def test_where_there_is_no_way_out_or_no_logo_an_if_leaves_it_out_however_it_asks(asked: str) -> None:
+    layout = f"{{{{ content }}}}{{% if preferences_url{asked} %}}A{{% endif %}}{{% if brand.logo_url{asked} %}}B{{% endif %}}"
+
+    assert _rendered("<p>x</p>", layout + "{% if unsubscribe_url %}C{% endif %}{{ preferences_url }}").html == "<p>x</p>C"
+
+
 def test_the_plain_part_may_say_it_too() -> None:
     assert _rendered("<p>x</p>", "{{ content }}", text="Out: {{ unsubscribe_url }}").text == "Out: https://x/u/1"
 
