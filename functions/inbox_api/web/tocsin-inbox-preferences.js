@@ -51,7 +51,7 @@ export class Preferences {
     const name = this.#nameOf(rule.channel);
     const obstacle = this.#obstacle(channel);
     const why = obstacle && h("p", { class: "why", id: `${rule.channel}-why` }, obstacle);
-    const toggle = h("input", { type: "checkbox", role: "switch", checked: rule.enabled, disabled: Boolean(why), "aria-describedby": why && why.id });
+    const toggle = h("input", { type: "checkbox", role: "switch", checked: rule.enabled && !why, disabled: Boolean(why), "aria-describedby": why && why.id });
     const zone = rule.updated_at ? rule.timezone : new Intl.DateTimeFormat().resolvedOptions().timeZone;
     const fields = [
       field(rule, "frequency_cap", text.cap, { type: "number", min: 0, inputmode: "numeric", placeholder: text.noCap }),

@@ -706,7 +706,7 @@ export class TocsinInbox extends HTMLElement {
     this.#body.replaceChildren(skeleton(this.#text));
     let content;
     try {
-      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=fb8629ef0c5a37d9");
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=26d755ed99149506");
       this.#dress(sheet);
       content = await new Preferences(this.#context).load(() => this.#show("shortcuts"));
     } catch (error) {
