@@ -78,16 +78,31 @@ def _body(row: Row) -> str:
         return f'<div class="bubble">{title}<p>{escape(row["text"] or "")}</p></div>'
     text = f"<pre>{escape(row['text'])}</pre>" if row["text"] else ""
     if not row["html"]:
-        return text
+        return _envelope(row) + text
     title = escape(f"Email: {row['subject'] or ''}")
     frame = FRAME.format(sandbox=SANDBOX, title=title, id=escape(quote(row["message_id"], safe="")))
-    return frame + (f'<details class="part"><summary>Plain text</summary>{text}</details>' if text else "")
+    return _envelope(row) + frame + (f'<details class="part"><summary>Plain text</summary>{text}</details>' if text else "")
+
+
+def _envelope(row: Row) -> str:
+    """Who it is from and for, and its files, as a mail program has them above an email."""
+    headers = {name.lower(): value for name, value in row["headers"].items()}
+    copies = [one.strip() for one in headers.get("cc", "").split(",") if one.strip()]
+    lines = {"From": _decoded(row.get("from") or ""), "To": ", ".join(one for one in row["to"] if one not in copies)}
+    lines |= {"Cc": ", ".join(copies), "Reply-To": headers.get("reply-to", "")}
+    lines |= {"Files": ", ".join(map(_file, row["attachments"]))}
+    return f'<div class="envelope">{_list("", lines)}</div>'
+
+
+def _file(one: dict[str, Any]) -> str:
+    size = f"{one['size'] / 1000:.0f} kB" if one["size"] >= 1000 else f"{one['size']} bytes"
+    return f"{one['name']} ({size}, {one['content_type']})"
 
 
 def _facts(row: Row) -> str:
-    envelope = {"From": _decoded(row.get("from") or ""), "To": ", ".join(row["to"]), "Provider": row["provider"]}
-    envelope |= {"Message id": row["message_id"], "Configuration set": row.get("configuration_set")}
-    lists = [_list("", envelope), _list("Headers", row["headers"]), _list("Tags", row["tags"])]
+    kept = {"From": _decoded(row.get("from") or ""), "To": ", ".join(row["to"])} if row["channel"] != "email" else {}
+    kept |= {"Provider": row["provider"], "Message id": row["message_id"], "Configuration set": row.get("configuration_set")}
+    lists = [_list("", kept), _list("Headers", row["headers"]), _list("Tags", row["tags"])]
     return f'<details class="part"><summary>Details</summary>{"".join(lists)}</details>'
 
 

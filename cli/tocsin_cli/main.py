@@ -26,6 +26,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Look after": {
         "users": ("users", "Show, change and import users."),
         "templates": ("templates", "Keep templates as files, and push what differs."),
+        "layouts": ("layouts", "Keep layouts and partials of emails as files, and push what differs."),
+        "brand": ("brand", "See and change the name, logo and colour of mail."),
         "dead-letters": ("dead_letters", "See what automation gave up on, and replay it."),
         "lanes": ("lanes", "See ways out that are in trouble, and open one."),
         "webhooks": ("webhooks", "See webhooks, test one, switch one on again."),

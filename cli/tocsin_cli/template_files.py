@@ -61,9 +61,9 @@ class Words:
 def of_answer(row: dict[str, Any]) -> Words:
     """A template as the server shows it, with this side's line breaks."""
     name, channel, locale, body = (str(row[key]) for key in ("name", "channel", "locale", "body"))
-    text = _lines(row["text"]) if row.get("text") is not None else None
+    text = lines(row["text"]) if row.get("text") is not None else None
     variables = tuple(row.get("variables") or ())
-    return Words(name, channel, locale, _lines(body), row.get("subject"), text, variables, row.get("layout"))
+    return Words(name, channel, locale, lines(body), row.get("subject"), text, variables, row.get("layout"))
 
 
 def read(folder: Path, only: tuple[str, ...] = ()) -> dict[Key, Words]:
@@ -95,7 +95,7 @@ def _of_folder(place: Path) -> Iterator[Words]:
     for (channel, locale), files in parts.items():
         if "body" not in files:
             raise usage(f"{files['text']}: an email needs its HTML beside it, email.{locale}.html.")
-        yield _words(unquote(place.name), channel, locale, files)
+        yield _words(name_of_folder(place), channel, locale, files)
 
 
 def _words(name: str, channel: str, locale: str, files: dict[str, Path]) -> Words:
@@ -112,7 +112,7 @@ def _words(name: str, channel: str, locale: str, files: dict[str, Path]) -> Word
 
 def _split(file: Path) -> tuple[dict[str, Any], str]:
     try:
-        content = _lines(file.read_bytes().decode("utf-8-sig"))
+        content = lines(file.read_bytes().decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise usage(f"{file} cannot be read: {error}") from None
     match = _FRONT.match(content)
@@ -129,7 +129,7 @@ def _split(file: Path) -> tuple[dict[str, Any], str]:
 
 def files_of(words: Words) -> dict[str, str]:
     """The files that say the same, by their names in the folder of templates."""
-    place = f"{_folder_name(words.name)}/{words.channel}.{words.locale}"
+    place = f"{folder_name(words.name)}/{words.channel}.{words.locale}"
     front = [f"subject = {toml_text(words.subject)}"] if words.subject is not None else []
     front += [f"variables = [{', '.join(map(toml_text, words.variables))}]"] if words.variables else []
     front += [f"layout = {toml_text(words.layout)}"] if words.layout is not None else []
@@ -147,11 +147,15 @@ def as_text(words: Words | None) -> list[str]:
     return [line for content in files_of(words).values() for line in content.splitlines(keepends=True)] if words else []
 
 
-def _folder_name(name: str) -> str:
+def folder_name(name: str) -> str:
     """A name is anything; a folder never leads elsewhere, is never hidden, and leads back to the name."""
     quoted = quote(name, safe=" ")
     return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
 
 
-def _lines(text: str) -> str:
+def name_of_folder(place: Path) -> str:
+    return unquote(place.name)
+
+
+def lines(text: str) -> str:
     return text.replace("\r\n", "\n")

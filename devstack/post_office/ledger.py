@@ -25,21 +25,24 @@ CREATE TABLE IF NOT EXISTS letters (
     tags TEXT NOT NULL,
     configuration_set TEXT,
     message_id TEXT NOT NULL UNIQUE,
-    accepted_at TEXT NOT NULL
+    accepted_at TEXT NOT NULL,
+    attachments TEXT NOT NULL DEFAULT '[]'
 );
 CREATE TABLE IF NOT EXISTS endpoints (arn TEXT PRIMARY KEY, token TEXT NOT NULL);
 """
+# For a file from before letters had attachments.
+ADD_ATTACHMENTS = "ALTER TABLE letters ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'"
 # What the columns are called outside, in the order of INSERT and SELECT.
 NAMES = ["channel", "provider", "from", "to", "subject", "text", "html", "headers", "tags"]
-NAMES += ["configuration_set", "message_id", "accepted_at"]
+NAMES += ["configuration_set", "message_id", "accepted_at", "attachments"]
 INSERT = """
 INSERT INTO letters (channel, provider, sender, recipients, subject, text, html, headers, tags, configuration_set,
-                     message_id, accepted_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     message_id, accepted_at, attachments)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 SELECT = """
 SELECT id, channel, provider, sender, recipients, subject, text, html, headers, tags, configuration_set, message_id,
-       accepted_at
+       accepted_at, attachments
 FROM letters
 ORDER BY id
 """
@@ -55,6 +58,8 @@ class Ledger:
         file.parent.mkdir(parents=True, exist_ok=True)
         with closing(self._connect()) as conn:
             conn.executescript(SCHEMA)
+            if "attachments" not in {column[1] for column in conn.execute("PRAGMA table_info(letters)")}:
+                conn.execute(ADD_ATTACHMENTS)
 
     def add(self, letter: Letter, message_id: str) -> dict[str, Any]:
         """Write the letter down; when this returns, it is on disk."""
@@ -72,6 +77,7 @@ class Ledger:
             letter.configuration_set,
             message_id,
             accepted_at,
+            json.dumps(letter.attachments),
         )
         with self._writing() as conn:
             number = conn.execute(INSERT, values).lastrowid
@@ -122,4 +128,4 @@ def timestamp(moment: datetime) -> str:
 
 def _row(*values: Any) -> dict[str, Any]:
     row = dict(zip(NAMES, values, strict=True))
-    return row | {name: json.loads(row[name]) for name in ("to", "headers", "tags")}
+    return row | {name: json.loads(row[name]) for name in ("to", "headers", "tags", "attachments")}

@@ -2,9 +2,17 @@
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypedDict
 
 Channel = Literal["email", "sms", "push"]
+
+
+class Attached(TypedDict):
+    """A file of an email: not what is in it, but how it looks from outside."""
+
+    name: str
+    content_type: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +29,7 @@ class Letter:
     headers: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
     configuration_set: str | None = None
+    attachments: list[Attached] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """The wire of SendGrid's v3 mail/send (JSON in, an empty 202 or a list of errors out)."""
 
+import base64
 import json
 from secrets import token_urlsafe
 from typing import Any
 
-from devstack.post_office.letters import Letter, RefusedError, Reply
+from devstack.post_office.letters import Attached, Letter, RefusedError, Reply
 
 MOST_RECIPIENTS = 1000
 LARGEST_ARGUMENTS = 10_000
@@ -62,13 +63,20 @@ def _letter(request: dict[str, Any], personal: dict[str, Any]) -> Letter:
         subject=personal.get("subject") or request.get("subject"),
         text=content.get("text/plain"),
         html=content.get("text/html"),
-        headers=_with_reply_to(request) | request.get("headers", {}) | personal.get("headers", {}),
+        headers=_addressed(request, personal) | request.get("headers", {}) | personal.get("headers", {}),
         tags=request.get("custom_args", {}) | personal.get("custom_args", {}),
+        attachments=[_attached(one) for one in request.get("attachments", [])],
     )
 
 
-def _with_reply_to(request: dict[str, Any]) -> dict[str, str]:
-    return {"Reply-To": request["reply_to"]["email"]} if "reply_to" in request else {}
+def _attached(one: dict[str, Any]) -> Attached:
+    size = len(base64.b64decode(one["content"], validate=True))
+    return {"name": one["filename"], "content_type": one.get("type", "application/octet-stream"), "size": size}
+
+
+def _addressed(request: dict[str, Any], personal: dict[str, Any]) -> dict[str, str]:
+    copies = {"Cc": ", ".join(one["email"] for one in personal["cc"])} if personal.get("cc") else {}
+    return copies | ({"Reply-To": request["reply_to"]["email"]} if "reply_to" in request else {})
 
 
 def _check(letter: Letter, bodies: list[tuple[str, str]]) -> None:
@@ -87,7 +95,7 @@ def _check(letter: Letter, bodies: list[tuple[str, str]]) -> None:
     values = [letter.sender, letter.subject, *letter.to, *letter.headers.values()]
     if any("\r" in value or "\n" in value for value in values):
         raise _bad("headers", "Line breaks are not allowed in addresses, subject and headers.")
-    if (RESERVED_HEADERS - {"reply-to"}) & {name.lower() for name in letter.headers}:
+    if (RESERVED_HEADERS - {"reply-to", "cc"}) & {name.lower() for name in letter.headers}:
         raise _bad("headers", "A reserved header cannot be set.")
 
 

@@ -4,16 +4,18 @@ import base64
 import json
 import re
 from email import message_from_bytes, policy
+from email.message import EmailMessage
 from typing import Any
 from uuid import uuid4
 
-from devstack.post_office.letters import Letter, RefusedError, Reply
+from devstack.post_office.letters import Attached, Letter, RefusedError, Reply
 
 TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 MOST_RECIPIENTS = 50
 MOST_HEADERS = 15
-SHOWN_ELSEWHERE = {"from", "to", "cc", "bcc", "subject", "mime-version", "content-type", "content-transfer-encoding"}
+USUAL_TYPE = "application/octet-stream"
+SHOWN_ELSEWHERE = {"from", "to", "bcc", "subject", "mime-version", "content-type", "content-transfer-encoding"}
 ERRORS = {
     "refuse": (400, "MessageRejected", "The content of the message was rejected."),
     "throttle": (429, "TooManyRequestsException", "Maximum sending rate exceeded."),
@@ -69,7 +71,8 @@ def _simple(request: dict[str, Any], content: dict[str, Any]) -> Letter:
         subject=content["Subject"]["Data"],
         text=body.get("Text", {}).get("Data"),
         html=body.get("Html", {}).get("Data"),
-        headers=_with_reply_to(request) | {header["Name"]: header["Value"] for header in content.get("Headers", [])},
+        headers=_addressed(request) | {header["Name"]: header["Value"] for header in content.get("Headers", [])},
+        attachments=[_attached(one) for one in content.get("Attachments", [])],
     )
 
 
@@ -85,7 +88,19 @@ def _raw(request: dict[str, Any], content: dict[str, Any]) -> Letter:
         text=text.get_content() if text else None,
         html=html.get_content() if html else None,
         headers={name: str(value) for name, value in message.items() if name.lower() not in SHOWN_ELSEWHERE},
+        attachments=[_part(one) for one in message.iter_attachments()],
     )
+
+
+def _attached(one: dict[str, Any]) -> Attached:
+    size = len(base64.b64decode(one["RawContent"], validate=True))
+    return {"name": one["FileName"], "content_type": one.get("ContentType", USUAL_TYPE), "size": size}
+
+
+def _part(one: EmailMessage) -> Attached:
+    content = one.get_payload(decode=True)
+    size = len(content) if isinstance(content, bytes) else 0
+    return {"name": one.get_filename() or "", "content_type": one.get_content_type(), "size": size}
 
 
 def _envelope(request: dict[str, Any]) -> dict[str, Any]:
@@ -97,8 +112,9 @@ def _envelope(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _with_reply_to(request: dict[str, Any]) -> dict[str, str]:
-    return {"Reply-To": ", ".join(request["ReplyToAddresses"])} if request.get("ReplyToAddresses") else {}
+def _addressed(request: dict[str, Any]) -> dict[str, str]:
+    lists = {"Cc": request.get("Destination", {}).get("CcAddresses"), "Reply-To": request.get("ReplyToAddresses")}
+    return {name: ", ".join(addresses) for name, addresses in lists.items() if addresses}
 
 
 def _recipients(request: dict[str, Any]) -> list[str]:

@@ -191,6 +191,7 @@ def test_a_channel_that_does_not_reach_one_is_greyed_and_says_why(typed: Page) -
     ]
     switches = [node for node in typed.accessible() if node["role"] == "switch"]
     assert [node.get("disabled", False) for node in switches] == [False, True, True, False]
+    assert typed.run("$$('[role=switch]').map((each) => each.checked)") == [True, False, False, True]
     assert typed.run("words($$('.type .choice')[3])") == "Text message We have no address of yours for this."
 
 

@@ -25,6 +25,9 @@ def test_who_did_it_is_a_name_and_a_coloured_circle_never_an_id(page: Page, serv
     assert "u-17" not in page.run("$('.panel').innerText")
     colours = "new Set($$('.person').map((each) => getComputedStyle(each).backgroundColor)).size"
     assert page.run(colours) == 3
+    nodes = "[row('From nobody').querySelector('.figure'), row('From nobody')]"
+    circle, row = page.run(f"{nodes}.map((one) => one.getBoundingClientRect().bottom)")
+    assert circle < row, "a row of one line has room for it"
 
 
 def test_an_avatar_is_shown_and_one_that_does_not_come_leaves_the_initials(page: Page, server: FakeInbox) -> None:

@@ -23,6 +23,7 @@ def row(number: int, **changes: Any) -> dict[str, Any]:
         "configuration_set": "tocsin",
         "message_id": f"id-{number}",
         "accepted_at": "2026-11-16T02:00:00.000Z",
+        "attachments": [],
     }
     return email | changes
 
@@ -152,3 +153,14 @@ def test_a_very_full_mailbox_shows_the_newest_and_says_so() -> None:
     assert messages(page)[0]["id"] == f"id-{SHOWN + 4}"
     assert f"Only the newest {SHOWN} are shown" in page
     assert f"{SHOWN + 5} messages" in page
+
+
+def test_above_an_email_stand_who_it_is_for_who_got_a_copy_where_answers_go_and_its_files() -> None:
+    files = [{"name": "r-7.pdf", "content_type": "application/pdf", "size": 20_400}]
+    headers = {"Cc": "books@example.com", "Reply-To": "billing@example.com"}
+
+    page = mailbox_html([row(1, to=["ada@example.com", "books@example.com"], headers=headers, attachments=files)])
+
+    head = page[page.index('<div class="envelope">') : page.index("<iframe")]
+    assert "<dt>To</dt><dd>ada@example.com</dd><dt>Cc</dt><dd>books@example.com</dd>" in head
+    assert "<dt>Reply-To</dt><dd>billing@example.com</dd><dt>Files</dt><dd>r-7.pdf (20 kB, application/pdf)</dd>" in head

@@ -30,6 +30,7 @@ def test_an_email_is_kept_with_everything_the_sdk_sent(office: PostOffice) -> No
         "Subject": {"Data": "Grüße"},
         "Body": {"Text": {"Data": "text"}, "Html": {"Data": "<p>html</p>"}},
         "Headers": [{"Name": "List-Unsubscribe", "Value": "<https://example.com/u>"}],
+        "Attachments": [{"FileName": "r-7.pdf", "ContentType": "application/pdf", "RawContent": b"%PDF-1.7"}],
     }
     message_id = mail(
         office.url,
@@ -51,10 +52,11 @@ def test_an_email_is_kept_with_everything_the_sdk_sent(office: PostOffice) -> No
         "subject": "Grüße",
         "text": "text",
         "html": "<p>html</p>",
-        "headers": {"List-Unsubscribe": "<https://example.com/u>"},
+        "headers": {"Cc": "bob@example.com", "List-Unsubscribe": "<https://example.com/u>"},
         "tags": {"tocsin_route": "r-1", "tocsin_attempt": "a_1"},
         "configuration_set": "tocsin",
         "message_id": message_id,
+        "attachments": [{"name": "r-7.pdf", "content_type": "application/pdf", "size": 8}],
     }
 
 

@@ -198,7 +198,6 @@ def test_a_template_without_words_for_the_channel_is_409(world: World, api: Api)
     world.add_user(phone="+14155550100")
     add_template(world, name="shipped")
     world.accept(template="shipped", channels=["email", "sms"])
-    world.dispatch()
 
     assert _why_not(world, api, "sms") == "The template `shipped` had no words for sms when it was planned."
 
@@ -256,3 +255,26 @@ def test_another_tenants_message_is_404_and_a_key_without_read_403(world: World,
     assert api.get(_path(world), key=world.add_key("read", tenant=OTHER_TENANT)).status == 404
     assert api.get(_path(world), key=world.add_key("send", "manage", "operate")).status == 403
     assert api.get(_path(world), key=world.add_key("read")).status == 200
+
+
+def test_an_email_shows_where_answers_go_who_gets_a_copy_and_what_is_attached(world: World, api: Api) -> None:
+    world.add_user(email=None)
+    files = [{"url": "https://files.example.com/r-7.pdf?signature=secret"}]
+    world.accept(payload=PAYLOAD, reply_to="billing@example.com", cc=["books@example.com"], attachments=files)
+    world.dispatch()
+
+    shown = _message(world, api)
+
+    assert (shown["reply_to"], shown["cc"]) == ("billing@example.com", ["b•••@example.com"])
+    assert shown["attachments"] == ["r-7.pdf"]
+
+
+def test_an_email_that_asked_for_nothing_says_so_and_other_channels_have_no_such_fields(world: World, api: Api) -> None:
+    world.add_user(phone="+4915112345678")
+    world.accept(payload=PAYLOAD, channels=["email", "sms"])
+    world.dispatch()
+
+    email, sms = _message(world, api), _message(world, api, "sms")
+
+    assert (email["reply_to"], email["cc"], email["attachments"]) == (None, [], [])
+    assert not {"reply_to", "cc", "attachments"} & sms.keys()

@@ -132,3 +132,12 @@ def test_any_name_can_be_reached(world: World, api: Api, name: str) -> None:
 
 def test_a_name_of_more_than_a_hundred_characters_is_refused(world: World, api: Api) -> None:
     assert api.put(f"/v1/notification-types/{'x' * 101}", {}).status == 422
+
+
+def test_a_title_that_is_too_long_is_told_in_characters(api: Api) -> None:
+    answer = api.put("/v1/notification-types/deliveries", {"title": "x" * 101})
+
+    assert (answer.status, answer.json["errors"]) == (
+        422,
+        [{"pointer": "/title", "message": "must have at most 100 characters"}],
+    )

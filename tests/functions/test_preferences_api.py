@@ -176,6 +176,12 @@ def test_a_type_has_at_most_a_hundred_characters(world: World, alice: Api) -> No
     assert_problem(_put(alice, "email", {}, "x" * 101), 422, "invalid-request")
 
 
+def test_an_empty_type_is_a_slip_and_not_the_whole_channel(world: World, alice: Api) -> None:
+    answer = alice.put(f"{PATH}/email", {"enabled": False}, query={"type": ""})
+
+    assert (answer.status, answer.json["errors"][0]["pointer"], world.count("preferences")) == (422, "?type", 0)
+
+
 def test_a_rule_is_found_however_many_there_are(world: World, alice: Api) -> None:
     world.admin.execute(
         """INSERT INTO preferences (id, tenant_id, user_id, channel, notification_type, enabled)

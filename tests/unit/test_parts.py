@@ -40,6 +40,13 @@ def test_a_layout_says_who_writes_and_why_and_the_payload_cannot_say_otherwise()
     assert content.html == "<p>Mine</p><i>Sh&lt;op You follow it</i><a href='https://x/u/1'>out</a>!"
 
 
+@pytest.mark.parametrize("asked", ["", ' != ""', " != blank", " != nil"])
+def test_where_there_is_no_way_out_or_no_logo_an_if_leaves_it_out_however_it_asks(asked: str) -> None:
+    layout = f"{{{{ content }}}}{{% if preferences_url{asked} %}}A{{% endif %}}{{% if brand.logo_url{asked} %}}B{{% endif %}}"
+
+    assert _rendered("<p>x</p>", layout + "{% if unsubscribe_url %}C{% endif %}{{ preferences_url }}").html == "<p>x</p>C"
+
+
 def test_the_plain_part_may_say_it_too() -> None:
     assert _rendered("<p>x</p>", "{{ content }}", text="Out: {{ unsubscribe_url }}").text == "Out: https://x/u/1"
 
@@ -62,7 +69,24 @@ def test_a_brand_s_colour_may_stand_in_the_style_of_a_layout_and_nothing_else_ma
     for given in ("brand: x", "['brand']: x"):
         colored = {"p": layout.replace("{{ content }}", "")}
         assert problem_of_shared(f"{{% render 'p', {given} %}}{{{{ content }}}}", is_layout=True, partials=colored)
-    assert problem_of_shared(layout.replace("{{ content }}", ""), is_layout=False, partials={})
+
+
+def test_a_button_of_the_brand_s_colour_may_be_a_partial_where_there_is_a_layout_and_the_payload_has_no_say_in_it() -> None:
+    button = '<a style="background:{{ brand.color }}">{{ label }}</a>'
+    body = "{% render 'button', label: 'Go' %}"
+    hostile = {"brand": {"color": "red;background:url(https://evil.example)", "name": "Mine"}}
+
+    content = _rendered(body, "{{ content }}", hostile, text="{{ brand.name }}", button=button)
+
+    assert problem_of_shared(button, is_layout=False, partials={}) is None
+    assert (content.html, content.text) == ('<a style="background:#00aa00">Go</a>', "Sh<op")
+    with pytest.raises(Unrenderable, match="may, if the template has a `layout`"):
+        _rendered(body, None, hostile, button=button)
+    with pytest.raises(Unrenderable, match="attribute style"):
+        _rendered("{% assign brand = evil %}" + body, "{{ content }}", hostile, button=button)
+    for given in ("brand: evil", "['brand']: evil", '["brand"]: evil'):
+        with pytest.raises(Unrenderable, match="attribute style"):
+            _rendered(f"{{% render 'button', {given} %}}", "{{ content }}", hostile, button=button)
 
 
 def test_partials_are_put_in_with_what_they_are_given_and_what_stands_around_them() -> None:

@@ -195,6 +195,9 @@ def _tell_message(out: Out, one: dict[str, Any]) -> None:
         out.line((str(one["note"]), "dim"))
     if one.get("subject"):
         out.line(("subject: ", "dim"), str(one["subject"]))
+    for title, value in (("reply to", one.get("reply_to")), ("cc", one.get("cc")), ("files", one.get("attachments"))):
+        if value:
+            out.line((f"{title}: ", "dim"), value if isinstance(value, str) else ", ".join(value))
     if one.get("text") or one.get("html"):
         out.line("")
         out.block(str(one.get("text") or one["html"]))

@@ -1,8 +1,8 @@
 /** The toast of <tocsin-inbox>, for pages that want one: what came while it is closed. */
 
-import { figure, h, iconButton, theirs } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
-import { sheetOf } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
-import { linkOf, titleOf } from "./tocsin-inbox-rows.js?v=762cdaef5e4cd438";
+import { figure, h, iconButton, theirs } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
+import { sheetOf } from "./tocsin-inbox-look.js?v=21c6d102c1ac95a0";
+import { linkOf, titleOf } from "./tocsin-inbox-rows.js?v=d2c92edf53c09e5d";
 
 const SHOWN_MS = 8_000;
 

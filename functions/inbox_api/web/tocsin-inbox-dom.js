@@ -1,7 +1,7 @@
 /** Nodes of <tocsin-inbox>. What strangers wrote becomes text, never markup, and turns nothing around it about. */
 
 import { plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { icons } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
+import { icons } from "./tocsin-inbox-look.js?v=21c6d102c1ac95a0";
 
 /** An element with attributes, `on…` listeners and children; strings become text nodes, nothing becomes markup. */
 export function h(tag, attributes = {}, ...children) {

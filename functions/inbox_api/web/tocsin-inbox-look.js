@@ -65,9 +65,9 @@ svg { inline-size: 18px; block-size: 18px; fill: none; stroke: currentColor; str
 .body { flex: 1; overflow-y: auto; scrollbar-width: thin; scrollbar-color: var(--line) transparent; overscroll-behavior: contain; min-block-size: 0 }
 .body h3 { position: sticky; inset-block-start: 0; z-index: 2; padding: 10px 18px 6px; background: var(--bg); color: var(--muted); font-size: 12px; font-weight: 600; overflow-wrap: anywhere }
 ul { list-style: none; padding: 0 }
-.row { position: relative; padding-block: 12px; padding-inline: 64px 18px; border-block-end: 1px solid var(--line) }
+.row { position: relative; min-block-size: 61px; padding-block: 12px; padding-inline: 64px 18px; border-block-end: 1px solid var(--line) }
 .row:hover, .row:focus-within { background: var(--soft) }
-.row.own { padding-inline-start: 22px }
+.row.own { padding-inline-start: 22px; min-block-size: 0 }
 .is-warning, .is-critical { --tone: var(--warn); box-shadow: inset 3px 0 var(--tone) } .is-critical { --tone: var(--bad) } .row:dir(rtl):is(.is-warning, .is-critical) { box-shadow: inset -3px 0 var(--tone) }
 .dot { position: absolute; inset-inline-start: 7px; inset-block-start: 26px; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--accent) }
 .open { display: block; scroll-margin-block: 44px 16px; inline-size: 100%; text-align: inherit; color: inherit; text-decoration: none; outline: none; min-inline-size: 0; overflow-wrap: anywhere }

@@ -1,7 +1,7 @@
 /** The menus of <tocsin-inbox>, and the small dialog that asks until when. */
 
 import { chosenTime, snoozeTime } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { h, icon } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
+import { h, icon } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
 
 /** One menu for all of a panel: it opens beside the button that it belongs to, and gives the focus back to it. */
 export class Menu {

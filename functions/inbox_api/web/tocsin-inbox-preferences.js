@@ -1,8 +1,8 @@
 /** The preferences of <tocsin-inbox>: on which channels one is told, how much and when not; and of which types. */
 
 import { plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
-import { sheetOf } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
+import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
+import { sheetOf } from "./tocsin-inbox-look.js?v=21c6d102c1ac95a0";
 
 /** `bell` has text, ask(…), toast(words) and reasonOf(error). */
 export class Preferences {
@@ -51,7 +51,7 @@ export class Preferences {
     const name = this.#nameOf(rule.channel);
     const obstacle = this.#obstacle(channel);
     const why = obstacle && h("p", { class: "why", id: `${rule.channel}-why` }, obstacle);
-    const toggle = h("input", { type: "checkbox", role: "switch", checked: rule.enabled, disabled: Boolean(why), "aria-describedby": why && why.id });
+    const toggle = h("input", { type: "checkbox", role: "switch", checked: rule.enabled && !why, disabled: Boolean(why), "aria-describedby": why && why.id });
     const zone = rule.updated_at ? rule.timezone : new Intl.DateTimeFormat().resolvedOptions().timeZone;
     const fields = [
       field(rule, "frequency_cap", text.cap, { type: "number", min: 0, inputmode: "numeric", placeholder: text.noCap }),

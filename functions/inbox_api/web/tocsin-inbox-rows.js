@@ -1,7 +1,7 @@
 /** A row of <tocsin-inbox>: what happened, who did it, why one hears of it, and what one can do about it. */
 
 import { isSnoozed, plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { figure, h, icon, iconButton, safeUrl, theirs } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
+import { figure, h, icon, iconButton, safeUrl, theirs } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
 import { ago, full } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
 export const titleOf = (row) => plain(row.title || row.type_title || row.kind);

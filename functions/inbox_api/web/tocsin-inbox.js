@@ -4,10 +4,10 @@
  */
 
 import { Inbox, Refused, Sessions, isSnoozed, parseTabs, plain, snoozeTime } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=7c36ae0bc41c566b";
-import { sheet } from "./tocsin-inbox-look.js?v=c6d7b276b36041ee";
-import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=caf27521a2dd1c3a";
-import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=762cdaef5e4cd438";
+import { button, h, icon, iconButton, place, skeleton } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
+import { sheet } from "./tocsin-inbox-look.js?v=21c6d102c1ac95a0";
+import { Menu, askForTime } from "./tocsin-inbox-menus.js?v=e127bfe4f5d499e5";
+import { filled, rowNode, titleOf } from "./tocsin-inbox-rows.js?v=d2c92edf53c09e5d";
 import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
 import { ago, localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
 
@@ -218,7 +218,7 @@ export class TocsinInbox extends HTMLElement {
   }
 
   async #newest() {
-    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=6d781ddcfaa3a827");
+    const { ArrivalToast, sheet } = await import("./tocsin-inbox-arrival.js?v=5b6848b34ffe23e7");
     this.#dress(sheet);
     this.#arrival ??= new ArrivalToast(this.#root);
     return this.#inbox.newest();
@@ -706,7 +706,7 @@ export class TocsinInbox extends HTMLElement {
     this.#body.replaceChildren(skeleton(this.#text));
     let content;
     try {
-      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=66c4a2a6794168d1");
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=26d755ed99149506");
       this.#dress(sheet);
       content = await new Preferences(this.#context).load(() => this.#show("shortcuts"));
     } catch (error) {

@@ -24,6 +24,9 @@ function Message({ notificationId, route, close }) {
       label=${`The ${channelTitle(message.channel)} message`} />
     <${Facts} rows=${[
       ["Sent", message.sent_at ? html`<${Time} at=${message.sent_at} />` : undefined],
+      ["Copies to", message.cc?.length ? html`<span dir="auto">${message.cc.join(", ")}</span>` : undefined],
+      ["Answers go to", message.reply_to ? html`<span dir="auto">${message.reply_to}</span>` : undefined],
+      ["Files", message.attachments?.length ? html`<span dir="auto">${message.attachments.join(", ")}</span>` : undefined],
       ["Template", message.template ? html`<${Template} of=${message.template} close=${close} />` : undefined],
       ...Object.entries(message.headers ?? {}).map(([name, value]) => [name, html`<span class="mono" dir="auto">${value}</span>`]),
     ]} /></div>`}<//>`;

@@ -22,12 +22,12 @@ export default function Types({ route }) {
   return html`<${PageHead} title="Types" actions=${add}>What a kind of notification means to you: its channels, words and rules. An intent's own words always win over its type's.<//>
     <${List} path=${["notification-types"]} columns=${COLUMNS} label="Notification types" keyOf=${(type) => type.name} to=${(type) => href(["types", type.name])} seconds=${30}
       filters=${[{ name: "name", label: "Name", placeholder: "parcel.sent", wide: true, local: true }]}
-      take=${(page) => page.data.filter((type) => type.name.toLowerCase().includes(wanted))}
+      take=${(page) => page.data.filter((type) => `${type.name}\n${type.title ?? ""}`.toLowerCase().includes(wanted))}
       empty=${{ title: "No type yet.", text: html`An intent may name any type, known here or not. One that is known brings its channels, template and rules along, so that producers send only facts.` }} />`;
 }
 
 const COLUMNS = [
-  { name: "name", label: "Name", show: (type) => html`<span class="mono">${type.name}</span>` },
+  { name: "name", label: "Name", show: (type) => html`<span class="mono">${type.name}</span>${type.title && html`<div class="mute" dir="auto">${type.title}</div>`}` },
   { name: "channels", label: "Channels", show: (type) => (type.channels ? html`<span>${type.channels.map((channel) => html`<span class="badge mute chip" key=${channel}>${TITLES[channel]}</span>`)}</span>` : html`<span class="mute">the template's</span>`) },
   { name: "template", label: "Template", show: (type) => (type.template ? html`<a class="mono" href=${href(["templates", type.template])}>${type.template}</a>` : html`<span class="mute">none</span>`) },
   { name: "priority", label: "Priority", show: (type) => html`<${Badge} tone=${{ critical: "bad", high: "warn" }[type.priority] ?? "mute"}>${type.priority}<//>` },

@@ -157,6 +157,7 @@ ANSWERS: dict[str, Any] = {
         "body": "<p>Hello! Your order {{ order }} was shipped.</p>",
         "text": None,
         "variables": ["order"],
+        "layout": None,
         "is_active": True,
         "created_by": _OTHER_ID,
         "created_at": _AT,

@@ -14,7 +14,8 @@ from tocsin.http.problems import Problem
 
 
 class ShownMessage(TypedDict):
-    """The words of a route. `as_sent`: they went out so; else `note` says what these are."""
+    """The words of a route. `as_sent`: they went out so; else `note` says what these are.
+    An email has what the intent asked: `reply_to`, `cc` (masked) and the names of its `attachments`."""
 
     channel: WayWord
     recipient: str
@@ -29,6 +30,9 @@ class ShownMessage(TypedDict):
     note: str
     url: NotRequired[str]
     sms: NotRequired[SmsParts]
+    reply_to: NotRequired[str | None]
+    cc: NotRequired[list[str]]
+    attachments: NotRequired[list[str]]
 
 
 def get_message(call: Call) -> Response:
@@ -64,6 +68,8 @@ def _shown(one: Shown) -> ShownMessage:
         shown["url"] = one.url
     if one.sms:
         shown["sms"] = {"encoding": one.sms["encoding"], "units": one.sms["units"], "parts": one.sms["parts"]}
+    if one.options:
+        shown |= {"reply_to": one.options.reply_to, "cc": one.options.cc, "attachments": one.options.attachments}
     return shown
 
 

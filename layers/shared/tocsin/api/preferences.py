@@ -141,6 +141,8 @@ def _rule(visit: Visit) -> tuple[str, str]:
     channel, notification_type = visit.request.path_parameters.get("channel", ""), visit.request.query.get("type", "")
     if channel not in CHANNELS:
         raise problems.not_found(f"channel; there are {', '.join(CHANNELS)}")
+    if "type" in visit.request.query and not notification_type:
+        raise problems.invalid_parameter("type", "must not be empty: without it, the rule is the whole channel's")
     if len(notification_type) > 100:
         raise problems.invalid_parameter("type", "has at most 100 characters")
     return channel, notification_type

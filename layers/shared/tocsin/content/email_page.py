@@ -7,7 +7,7 @@ from tocsin.content import email_look as look
 from tocsin.content import email_parts as parts
 from tocsin.content.brand import Brand
 from tocsin.content.display import Action
-from tocsin.content.email_words import WORDS
+from tocsin.content.email_words import WORDS, colon
 from tocsin.content.plain import Content
 from tocsin.foundation.text import bidi_closed, direction_of
 from tocsin.people import addresses
@@ -33,7 +33,7 @@ def complete(content: Content, brand: Brand, footer: Footer, language: str) -> C
     ways = [(words.unsubscribe, footer.unsubscribe_url), (words.preferences, footer.preferences_url)]
     links = [(label, url) for label, url in ways if url]
     page = _page(content, actions, brand, footer.why, links, language)
-    return replace(content, html=page, text=_plain_part(content, told, brand, footer.why, links))
+    return replace(content, html=page, text=_plain_part(content, told, brand, footer.why, links, colon(language)))
 
 
 def _page(
@@ -64,10 +64,12 @@ def _page(
     )
 
 
-def _plain_part(content: Content, actions: tuple[Action, ...], brand: Brand, why: str, links: list[tuple[str, str]]) -> str:
+def _plain_part(
+    content: Content, actions: tuple[Action, ...], brand: Brand, why: str, links: list[tuple[str, str]], mark: str
+) -> str:
     """The words, each link on a line of its own under its label, and a short footer."""
     said = content.text.split()
-    buttons = [f"{bidi_closed(one.label)}:\n{one.url}" for one in actions if one.url not in said]
-    ways = [f"{label}: {url}" for label, url in links]
+    buttons = [f"{bidi_closed(one.label)}{mark}\n{one.url}" for one in actions if one.url not in said]
+    ways = [f"{label}{mark} {url}" for label, url in links]
     footer = [line for line in (why, *ways, bidi_closed(brand.postal_address)) if line]
     return "\n\n".join([content.text, *buttons, *(["-- \n" + "\n".join(footer)] if footer else [])])

@@ -109,6 +109,11 @@ _SPANISH = _words(
 WORDS = MappingProxyType(dict(zip(SHIPPED, (_ENGLISH, _GERMAN, _FRENCH, _SPANISH), strict=True)))
 
 
+def colon(language: str) -> str:
+    """French has a space before it that does not break."""
+    return "\u00a0:" if language == "fr" else ":"
+
+
 def why(reason: str, *, brand: str, is_known: bool, language: str) -> str:
     """Why somebody got a mail. `is_known`: it went to a user, not to a bare address."""
     reasons = WORDS[language].reasons

@@ -15,18 +15,32 @@ class PartSources:
     partials: tuple[tuple[str, str], ...] = ()
 
 
+class Absent(str):
+    """Empty text that `if` takes for nothing: Liquid holds "" for true, and a link that leads nowhere would stand in the mail."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or other is False or other == ""
+
+    __hash__ = str.__hash__
+
+
+ABSENT = Absent()
+
+
 def reader_of(brand: Brand, *, why: str, unsubscribe_url: str, preferences_url: str) -> dict[str, Any]:
     """What a layout may say besides the payload. The colours are always colours: they may stand in a style."""
     color = color_of(brand)
     return {
         "brand": {
             "name": brand.name,
-            "logo_url": brand.logo_url,
+            "logo_url": brand.logo_url or ABSENT,
             "color": color,
             "ink": ink_on(color),
-            "postal_address": brand.postal_address,
+            "postal_address": brand.postal_address or ABSENT,
         },
         "why": why,
-        "unsubscribe_url": unsubscribe_url,
-        "preferences_url": preferences_url,
+        "unsubscribe_url": unsubscribe_url or ABSENT,
+        "preferences_url": preferences_url or ABSENT,
     }

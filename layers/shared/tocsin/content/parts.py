@@ -46,7 +46,7 @@ def layout_around(frame: PartSources, body: str) -> str | None:
     if frame.layout is None:
         raise Refused(f"the layout `{frame.layout_name}` is not known")
     before, after, place = _split(expanded(frame.layout, dict(frame.partials)))
-    if problem := _problem_around(before, body, after):
+    if problem := _problem_around(before, with_colours(body), after):
         raise Refused(f"in its layout, {problem}")
     return before + place + after
 
@@ -69,11 +69,15 @@ def check_layout(source: str, partials: Mapping[str, str]) -> None:
         raise Refused(problem)
 
 
+def with_colours(source: str) -> str:
+    """For a check: the brand's colours are colours, whatever is sent, so where nothing else has that name they may stand in a
+    style."""
+    return source if _OTHER_BRAND.search(source) else _COLOR.sub("#000000", source)
+
+
 def _problem_around(before: str, body: str, after: str) -> str | None:
-    """The brand's colours are colours, whatever is sent: in the layout, where nothing else has that name, they may stand in a
-    style too."""
     if not _OTHER_BRAND.search(before + after):
-        before, after = (_COLOR.sub("#000000", part) for part in (before, after))
+        before, after = with_colours(before), with_colours(after)
     return html_safety.problem_of(before + body + after)
 
 

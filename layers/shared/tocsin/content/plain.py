@@ -7,7 +7,7 @@ from typing import Any
 
 from tocsin.content import display
 from tocsin.content.display import Action
-from tocsin.content.email_words import WORDS
+from tocsin.content.email_words import WORDS, colon
 from tocsin.foundation.text import one_line, shortened
 
 MAX_TITLE = 200
@@ -60,7 +60,7 @@ def digest(payload: Mapping[str, Any], language: str = "en") -> Content:
     words = WORDS[language]
     count, missed = payload["count"], [title_of(title) for title in payload["missed"]]
     updates = words.one_update if count == 1 else words.updates.format(count=count)
-    title = shortened(f"{updates}: {missed[-1]}", MAX_TITLE) if missed else updates
+    title = shortened(f"{updates}{colon(language)} {missed[-1]}", MAX_TITLE) if missed else updates
     rest = [words.more.format(count=count - len(missed))] if count > len(missed) else []
     text = "\n".join([words.since.format(updates=updates), "", *(f"- {one}" for one in missed), *rest])
     return Content(title, text)

@@ -18,7 +18,7 @@ from tocsin.content.liquid import COMPOSED, compiled, marks, run
 from tocsin.content.liquid_cache import Cache
 from tocsin.content.liquid_limits import Refused, RenderAllowance
 from tocsin.content.part_sources import PartSources
-from tocsin.content.parts import check_layout, expanded, layout_around, whole_body
+from tocsin.content.parts import check_layout, expanded, layout_around, whole_body, with_colours
 from tocsin.content.plain import MAX_TEXT, MAX_TITLE, Content, Unrenderable, note_on_title
 from tocsin.foundation.text import one_line, shortened
 
@@ -64,6 +64,7 @@ class _Compiled:
     text: BoundTemplate | None
     layout: BoundTemplate | None = None
     has_preheader: bool = False  # the layout shows one
+    shows_colours: bool = False  # the brand's, in a style of the body: there the payload has no brand of its own
 
 
 def render(
@@ -72,7 +73,8 @@ def render(
     """Depends on the template, the payload and the reader alone: a retry sends the same words. Raises Unrenderable.
 
     `used_seconds`: how much of its time went to the same message in other locales. `reader`: what a layout says of whom it is
-    for and from. In the template itself the payload's own names come first, in the layout these."""
+    for and from. In the template itself the payload's own names come first, in the layout these, and the brand wherever its
+    colours stand in a style."""
     try:
         parts = _CACHE.get(template, _compiled)
     except Refused as refused:
@@ -81,7 +83,8 @@ def render(
         allowance = RenderAllowance(payload, used_seconds=used_seconds)
     except Refused as refused:
         raise Unrenderable(str(refused)) from None
-    fill = partial(_filled, payload=(reader or {}) | payload, allowance=allowance)
+    names = (reader or {}) | payload | ({"brand": (reader or {}).get("brand")} if parts.shows_colours else {})
+    fill = partial(_filled, payload=names, allowance=allowance)
     subject = one_line(fill("subject", parts.subject)) if parts.subject else ""
     title, note = shortened(subject, MAX_TITLE), note_on_title(subject)
     body = fill("body", parts.body)
@@ -125,7 +128,7 @@ def problem_of_shared(source: str, *, is_layout: bool, partials: dict[str, str])
         whole = expanded(source, partials)
         compiled(whole, is_html=True, also=COMPOSED)
         if not is_layout:
-            return html_safety.problem_of(whole)
+            return html_safety.problem_of(with_colours(whole))
         check_layout(source, partials)
     except Refused as refused:
         return str(refused)
@@ -137,7 +140,7 @@ def _compiled(template: Template) -> tuple[_Compiled, int]:
     is_html = _is_html(template.channel, "body")
     body = whole_body(template.frame, template.body) if template.frame else template.body
     layout = layout_around(template.frame, body) if template.frame else None
-    if is_html and (problem := html_safety.problem_of(body)):
+    if is_html and (problem := _problem_of_body(body, has_layout=layout is not None)):
         raise Refused(problem)
     parts = _Compiled(
         compiled(template.subject, is_html=False) if template.subject is not None else None,
@@ -145,9 +148,19 @@ def _compiled(template: Template) -> tuple[_Compiled, int]:
         compiled(template.text, is_html=False) if template.text is not None else None,
         compiled(layout, is_html=True, also=COMPOSED) if layout is not None else None,
         has_preheader=layout is not None and "preheader" in layout,
+        shows_colours=is_html and layout is not None and html_safety.problem_of(body) is not None,
     )
     sources = [one for one in (template.subject, body, template.text, layout) if one is not None]
     return parts, sum(end - start for source in sources for start, end, _ in marks(source))
+
+
+def _problem_of_body(body: str, *, has_layout: bool) -> str | None:
+    """Beside a layout the brand is at hand, and its colours may stand in a style of the body too."""
+    problem = html_safety.problem_of(body)
+    otherwise = html_safety.problem_of(with_colours(body)) if problem else None
+    if problem and not otherwise:
+        return None if has_layout else f"{problem}; the brand's colours may, if the template has a `layout`"
+    return otherwise
 
 
 # By the whole version and not by its id alone, so that a preview can never stand in for a stored one.
@@ -216,7 +229,7 @@ def _problem_of_source(part: str, source: str, limit: int, *, is_html: bool, fra
     try:
         whole = whole_body(frame, source) if frame else source
         compiled(whole, is_html=is_html, also=COMPOSED if frame else frozenset())
-        if is_html and (problem := html_safety.problem_of(whole)):
+        if is_html and (problem := _problem_of_body(whole, has_layout=frame is not None and frame.layout_name is not None)):
             return problem
         if frame and (layout := layout_around(frame, whole)) is not None:
             compiled(layout, is_html=True, also=COMPOSED)

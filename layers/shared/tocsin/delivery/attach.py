@@ -24,7 +24,7 @@ MAX_URL = 2_000
 AT_ONCE = 6
 WAIT = timedelta(seconds=2)
 _AGAIN = frozenset((408, 425, 429))
-_NEVER = frozenset(("denied_url", "denied_address", "too_large"))
+_NEVER = frozenset(("denied_url", "denied_address"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,8 @@ def _fetch(url: str, seconds: float, allow_private: bool) -> AttachedFile | Unfe
     except WebFailure as failure:
         if failure.code == "resolver_busy":  # our own trouble
             return None
+        if failure.code == "too_large":
+            return Unfetched(f"it has more than {MAX_BYTES} bytes", is_gone=True)
         return Unfetched(f"{failure.code}: {failure.message}", failure.code in _NEVER)
     if reply.status == 200:
         return AttachedFile("", type_in(reply.headers.get("content-type", "")), reply.body)

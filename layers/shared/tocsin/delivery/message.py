@@ -18,6 +18,7 @@ from tocsin.content.render import Letterhead
 from tocsin.delivery.parts import named_by
 from tocsin.feedback import unsubscribe
 from tocsin.foundation.database import tenant_transaction
+from tocsin.people.addresses import masked
 from tocsin.store import brands, notifications, routes
 from tocsin.store.routes import Worded
 from tocsin.store.rows import Brand, PinnedTemplate
@@ -27,6 +28,15 @@ _ERASED = re.compile(r"erased_[0-9a-f]{32}")  # as erasing leaves it
 
 class NotRenderable(Exception):
     """The words cannot be made again; says why. Whoever asked can do nothing about it, or repairs the template."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmailOptions:
+    """What the intent asked for its emails: where answers go, who gets a copy (masked), and the names of the files."""
+
+    reply_to: str | None
+    cc: list[str]
+    attachments: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,7 @@ class Shown:
     sent_at: datetime | None
     as_sent: bool
     note: str
+    options: EmailOptions | None
 
 
 def message(conn: Connection[Any], tenant_id: UUID, notification_id: UUID, route_id: str) -> Shown | None:
@@ -137,7 +148,13 @@ def _shown(one: Worded, content: Content, note: str, *, as_sent: bool) -> Shown:
         sent_at=one.published_at,
         as_sent=as_sent,
         note=note,
+        options=_options(one.email_options or {}) if channel == "email" else None,
     )
+
+
+def _options(asked: dict[str, Any]) -> EmailOptions:
+    copies = [masked(address) for address in asked.get("cc") or []]
+    return EmailOptions(asked.get("reply_to"), copies, [file["filename"] for file in asked.get("attachments") or []])
 
 
 def _text(channel: str, content: Content) -> str:

@@ -110,7 +110,10 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _message(item: Any) -> str:
-    words = _WORDS.get(item["type"], "is not valid")
+    # A text that was looked at first is measured like a list: of what it has too much or too little is in the input.
+    is_text = item["type"] in ("too_long", "too_short") and isinstance(item["input"], str)
+    kind = f"string_{item['type']}" if is_text else item["type"]
+    words = _WORDS.get(kind, "is not valid")
     return words if isinstance(words, str) else words(item.get("ctx", {}))
 
 
