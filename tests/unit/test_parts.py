@@ -82,8 +82,10 @@ def test_a_button_of_the_brand_s_colour_may_be_a_partial_where_there_is_a_layout
     assert (content.html, content.text) == ('<a style="background:#00aa00">Go</a>', "Sh<op")
     with pytest.raises(Unrenderable, match="may, if the template has a `layout`"):
         _rendered(body, None, hostile, button=button)
-    with pytest.raises(Unrenderable, match="attribute style"):
-        _rendered("{% assign brand = evil %}" + body, "{{ content }}", hostile, button=button)
+    for renamed in ("{% assign brand = evil %}", "{% for ['brand'] in evils %}", "{%- for brand in evils -%}"):
+        end = "{% endfor %}" if "for" in renamed else ""
+        with pytest.raises(Unrenderable, match="attribute style"):
+            _rendered(renamed + body + end, "{{ content }}", hostile, button=button)
     for given in ("brand: evil", "['brand']: evil", '["brand"]: evil'):
         with pytest.raises(Unrenderable, match="attribute style"):
             _rendered(f"{{% render 'button', {given} %}}", "{{ content }}", hostile, button=button)

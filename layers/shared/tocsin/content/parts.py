@@ -16,7 +16,8 @@ _COST = 32  # characters that each `render` counts for, however short its partia
 _RENDER = re.compile(r"\{%(-?)\s*render\s+(?:'([^']{1,100})'|\"([^\"]{1,100})\")\s*(?:,(.*?))?\s*(-?)%\}", re.S)
 _CONTENT = re.compile(r"\{\{(-?)\s*content\s*(-?)\}\}")
 _COLOR = re.compile(r"\{\{-?\s*brand\.(?:color|ink)\s*-?\}\}")
-_OTHER_BRAND = re.compile(r"\{%-?\s*(?:assign|capture|for)\s+brand\b|\bbrand[\s'\"\]]*:")
+_NAMING = ("assign", "capture", "for", "render", "with")  # the tags by which something else could be called `brand`
+_OTHER_BRAND = re.compile(r"\bbrand\b(?!\s*\.)")
 _PLACE = "<v\x02>"  # a tag that no author can write: a source has no control characters
 
 
@@ -72,11 +73,15 @@ def check_layout(source: str, partials: Mapping[str, str]) -> None:
 def with_colours(source: str) -> str:
     """For a check: the brand's colours are colours, whatever is sent, so where nothing else has that name they may stand in a
     style."""
-    return source if _OTHER_BRAND.search(source) else _COLOR.sub("#000000", source)
+    return source if _has_other_brand(source) else _COLOR.sub("#000000", source)
+
+
+def _has_other_brand(source: str) -> bool:
+    return any(name in _NAMING and _OTHER_BRAND.search(source, start, end) for start, end, name in marks(source))
 
 
 def _problem_around(before: str, body: str, after: str) -> str | None:
-    if not _OTHER_BRAND.search(before + after):
+    if not _has_other_brand(before + after):
         before, after = with_colours(before), with_colours(after)
     return html_safety.problem_of(before + body + after)
 
