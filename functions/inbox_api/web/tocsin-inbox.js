@@ -135,8 +135,10 @@ export class TocsinInbox extends HTMLElement {
       const { Panel } = await loadPanel();
       this.#panel ??= new Panel(this.#context);
     } catch (error) {
-      if (this.#isOpen) console.error("<tocsin-inbox>: the panel did not come. The next click asks for it again.", error);
-      return this.close();
+      if (!this.#isOpen) return;
+      console.error("<tocsin-inbox>: the panel did not come. The next click asks for it again.", error);
+      this.close();
+      return this.#say(this.#reasonOf(error));
     }
     if (this.#isOpen && !this.#panel.isOpen) this.#show();
   }
