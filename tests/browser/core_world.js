@@ -3,10 +3,11 @@
  * told to, and no chance. Each message is a script; when nothing is left to do but wait, its value goes back, or null if that waits too.
  */
 import * as rows from "/inbox/tocsin-inbox-core.js";
+import * as states from "/inbox/tocsin-inbox-states.js";
 import * as tabs from "/inbox/tocsin-inbox-tabs.js";
 import * as times from "/inbox/tocsin-inbox-times.js";
 
-const core = { ...rows, ...tabs, ...times };
+const core = { ...rows, ...states, ...tabs, ...times };
 const realWait = setTimeout;
 const nothingLeft = () => new Promise((done) => realWait(done));
 let now = Date.parse("2030-05-15T15:30:00Z");

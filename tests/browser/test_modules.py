@@ -6,11 +6,12 @@ from tests.browser.fake_inbox import NONCE_POLICY, WEB, FakeInbox, serving
 from tests.browser.page import Page
 from tools.asset_versions import version_of
 
+
 def files(*names: str) -> list[str]:
     return [f"tocsin-inbox-{name}.js" for name in names]
 
 
-IMPORTED = files("core", "dom", "loader", "look", "session", "title", "words")
+IMPORTED = files("core", "dom", "loader", "look", "session", "states", "title", "words")
 PANEL = files("acts", "figure", "keys", "list", "menus", "panel", "panel-look", "parts", "rows", "tabs", "times")
 ON_DEMAND = files("arrival", "de", "es", "fr", "preferences")
 

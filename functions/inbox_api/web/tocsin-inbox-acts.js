@@ -1,7 +1,7 @@
 /** What a person does in the panel of <tocsin-inbox>: to a row, to all of them, and the menus that offer it. */
 
-import { isSnoozed } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
-import { askForTime } from "./tocsin-inbox-menus.js?v=29414b308733a097";
+import { askForTime } from "./tocsin-inbox-menus.js?v=a99686c57bf437f4";
+import { isSnoozed } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 import { snoozeTime } from "./tocsin-inbox-times.js?v=e531df2d6023c0f3";
 
 /** What is done is read: taken back, it is what it was. */

@@ -1,12 +1,12 @@
 /** The toast of <tocsin-inbox>, for pages that want one: what came while it is closed. */
 
-import { titleOf } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
 import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
-import { figure } from "./tocsin-inbox-figure.js?v=1e7b0e979f6468a6";
+import { figure } from "./tocsin-inbox-figure.js?v=2bab827161876b2c";
 import { sheetOf } from "./tocsin-inbox-look.js?v=d80710a043b1fa1b";
 import { sheet as panelSheet } from "./tocsin-inbox-panel-look.js?v=62115b00ab9f906d";
-import { iconButton, theirs } from "./tocsin-inbox-parts.js?v=f95cf208ca087fd5";
-import { linkOf } from "./tocsin-inbox-rows.js?v=677dc501ae03ffca";
+import { iconButton, theirs } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { linkOf } from "./tocsin-inbox-rows.js?v=7121e2690692c5ec";
+import { titleOf } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 
 const SHOWN_MS = 8_000;
 

@@ -1,8 +1,8 @@
 /** What stands before a row of <tocsin-inbox>, and which addresses of strangers are used at all. */
 
-import { plain } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
 import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
-import { icon } from "./tocsin-inbox-parts.js?v=f95cf208ca087fd5";
+import { icon } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { plain } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 
 /** Only http and https become links; anything else strangers send (javascript:, data:) stays text. */
 export function safeUrl(value) {

@@ -1,9 +1,9 @@
 /** The list in the panel of <tocsin-inbox>: its rows in their groups, what stands there when there are none, and the focus among them. */
 
-import { plain } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
 import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
-import { button, icon, place, skeleton } from "./tocsin-inbox-parts.js?v=f95cf208ca087fd5";
-import { filled, rowNode } from "./tocsin-inbox-rows.js?v=677dc501ae03ffca";
+import { button, icon, place, skeleton } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { filled, rowNode } from "./tocsin-inbox-rows.js?v=7121e2690692c5ec";
+import { plain } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 import { ago } from "./tocsin-inbox-times.js?v=e531df2d6023c0f3";
 
 export class List {

@@ -15,7 +15,7 @@ export function loadPanel() {
 /** Browsers of before 2026 keep it in mind that a module did not come. Under another address, which their error names, they ask again. */
 async function ask() {
   try {
-    return await import("./tocsin-inbox-panel.js?v=3ea45f3798226bd4");
+    return await import("./tocsin-inbox-panel.js?v=f9a0f594513f9f9b");
   } catch (error) {
     const [url] = error.message.match(/https?:\S+$/) ?? [];
     failures += 1;

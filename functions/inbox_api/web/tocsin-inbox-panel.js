@@ -1,13 +1,17 @@
 /** The panel of <tocsin-inbox>, loaded when somebody is about to open it: its frame, its views, and where it stands. */
 
-import { Acts } from "./tocsin-inbox-acts.js?v=585df5b70e420e51";
+import { Acts } from "./tocsin-inbox-acts.js?v=bb057b826dfdb1c1";
 import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
 import { pressed } from "./tocsin-inbox-keys.js?v=a2e90a7203991e7b";
-import { List } from "./tocsin-inbox-list.js?v=eb250aede133a25c";
-import { Menu } from "./tocsin-inbox-menus.js?v=29414b308733a097";
+import { List } from "./tocsin-inbox-list.js?v=525a3049dac4bef2";
+import { Menu } from "./tocsin-inbox-menus.js?v=a99686c57bf437f4";
 import { sheet } from "./tocsin-inbox-panel-look.js?v=62115b00ab9f906d";
-import { iconButton, skeleton } from "./tocsin-inbox-parts.js?v=f95cf208ca087fd5";
-import { tabsFor } from "./tocsin-inbox-tabs.js?v=0a6bb2c34ea918d8";
+import { iconButton, skeleton } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { tabsFor } from "./tocsin-inbox-tabs.js?v=6b916860160a0033";
+// What these import in turn: named here, the browser asks for all of it at once.
+import "./tocsin-inbox-figure.js?v=2bab827161876b2c";
+import "./tocsin-inbox-rows.js?v=7121e2690692c5ec";
+import "./tocsin-inbox-times.js?v=e531df2d6023c0f3";
 
 const TOAST_MS = 8_000;
 
@@ -211,7 +215,7 @@ export class Panel {
     this.list.node.replaceChildren(skeleton(this.text));
     let content;
     try {
-      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=d8e1c0d85d5de605");
+      const { Preferences, sheet } = await import("./tocsin-inbox-preferences.js?v=c8e46ff78666c8aa");
       this.bell.dress(sheet);
       content = await new Preferences(this).load(() => this.turnTo("shortcuts"));
     } catch (error) {

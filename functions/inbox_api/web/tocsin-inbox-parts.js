@@ -1,7 +1,7 @@
 /** What the panel of <tocsin-inbox> is put together of: icons, buttons, placeholders; and strangers' words, which turn nothing around them about. */
 
-import { plain } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
 import { BELL, drawing, h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
+import { plain } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 
 const icons = {
   bell: BELL,

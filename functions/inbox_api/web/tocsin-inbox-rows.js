@@ -1,9 +1,9 @@
 /** A row of <tocsin-inbox>: what happened, who did it, why one hears of it, and what one can do about it. */
 
-import { isSnoozed, plain, titleOf } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
 import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
-import { figure, safeUrl } from "./tocsin-inbox-figure.js?v=1e7b0e979f6468a6";
-import { icon, iconButton, theirs } from "./tocsin-inbox-parts.js?v=f95cf208ca087fd5";
+import { figure, safeUrl } from "./tocsin-inbox-figure.js?v=2bab827161876b2c";
+import { icon, iconButton, theirs } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { isSnoozed, plain, titleOf } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 import { ago, full } from "./tocsin-inbox-times.js?v=e531df2d6023c0f3";
 
 export const linkOf = (row) => safeUrl(row.url ?? row.summary?.url);

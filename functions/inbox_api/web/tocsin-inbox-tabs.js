@@ -1,6 +1,6 @@
 /** The tabs of <tocsin-inbox>: those that a page wishes for, or the usual ones. No DOM. */
 
-import { isStatus } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
+import { isStatus } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 
 /**
  * The tabs that a page wishes for: `All|Orders=order.*,invoice.*|Saved=@saved`, or JSON: [{"label", "kinds"?, "status"?}].

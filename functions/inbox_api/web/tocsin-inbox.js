@@ -3,10 +3,11 @@
  * Here is the bell; the panel comes when somebody is about to open it. How to embed it: docs/inbox-component.md.
  */
 
-import { Inbox, Refused, Sessions, titleOf } from "./tocsin-inbox-core.js?v=2b34e99a47c0f57f";
+import { Inbox, Refused, Sessions } from "./tocsin-inbox-core.js?v=a1b2ca10fb76aa60";
 import { BELL, drawing, h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
-import { loadPanel } from "./tocsin-inbox-loader.js?v=6d341e33ef29a366";
+import { loadPanel } from "./tocsin-inbox-loader.js?v=00a6d53d8498ba8b";
 import { sheet } from "./tocsin-inbox-look.js?v=d80710a043b1fa1b";
+import { titleOf } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
 import { localeOf, text, withOwn, wordsFor } from "./tocsin-inbox-words.js?v=e69ae35b3df1c0f1";
 
@@ -226,7 +227,7 @@ export class TocsinInbox extends HTMLElement {
   }
 
   async #newest() {
-    const { ArrivalToast, sheets } = await import("./tocsin-inbox-arrival.js?v=d7b6742f875f548e");
+    const { ArrivalToast, sheets } = await import("./tocsin-inbox-arrival.js?v=e01354b9aa30d33a");
     this.#dress(...sheets);
     this.#arrival ??= new ArrivalToast(this.#root);
     return this.#inbox.newest();
