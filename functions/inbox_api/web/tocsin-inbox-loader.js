@@ -12,7 +12,10 @@ export function loadPanel() {
   return coming;
 }
 
-/** Browsers of before 2026 keep it in mind that a module did not come. Under another address, which their error names, they ask again. */
+/**
+ * Browsers of before 2026 keep it in mind that a module did not come. Under another address, which their error names, they ask again;
+ * if it was one of those that the panel imports, they need a reload.
+ */
 async function ask() {
   try {
     return await import("./tocsin-inbox-panel.js?v=f9a0f594513f9f9b");

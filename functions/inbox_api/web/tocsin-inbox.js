@@ -5,7 +5,7 @@
 
 import { Inbox, Refused, Sessions } from "./tocsin-inbox-core.js?v=a1b2ca10fb76aa60";
 import { BELL, drawing, h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
-import { loadPanel } from "./tocsin-inbox-loader.js?v=00a6d53d8498ba8b";
+import { loadPanel } from "./tocsin-inbox-loader.js?v=f2a7bdfb7c042659";
 import { sheet } from "./tocsin-inbox-look.js?v=d80710a043b1fa1b";
 import { titleOf } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 import { pageTitle } from "./tocsin-inbox-title.js?v=3784005e09c1b070";
