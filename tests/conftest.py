@@ -16,6 +16,7 @@ from psycopg import Connection, sql
 
 from devstack.postgres import Postgres
 from tests import links
+from tests.sessions import Sessions
 from tests.trigger_runs import Triggers
 from tests.without import Thing, make_useless
 from tests.work_queue import ACCOUNT, WorkQueue, make_believe
@@ -136,19 +137,33 @@ def shared_database(server: Postgres, migrated: str, useless: str) -> Iterator[s
 
 
 @pytest.fixture(scope="session")
-def sweeper(server: Postgres, shared_database: str) -> Iterator["Sweeper"]:
-    sweeper = Sweeper(server.dsn(shared_database))
+def sessions(server: Postgres, shared_database: str) -> Iterator[Sessions]:
+    sessions = Sessions(lambda role: server.dsn(shared_database, role))
+    yield sessions
+    sessions.close()
+
+
+@pytest.fixture(scope="session")
+def sweeper(server: Postgres, shared_database: str, sessions: Sessions) -> Iterator["Sweeper"]:
+    sweeper = Sweeper(server.dsn(shared_database), sessions)
     yield sweeper
     sweeper.close()
 
 
 @pytest.fixture
 def world(
-    server: Postgres, shared_database: str, sweeper: "Sweeper", work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch
+    server: Postgres,
+    shared_database: str,
+    sessions: Sessions,
+    sweeper: "Sweeper",
+    work_queue: WorkQueue,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[World]:
     """An empty database and an empty work queue, and connections under each role."""
-    with _world(server, shared_database, work_queue, monkeypatch) as world:
+    sessions.complete()
+    with _world(server, shared_database, work_queue, monkeypatch, sessions) as world:
         yield world
+    sessions.take_back()
     sweeper.sweep()
 
 
@@ -178,7 +193,13 @@ def filled_world(server: Postgres, template: str) -> Callable[[Fill], AbstractCo
 
 
 @contextmanager
-def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def _world(
+    server: Postgres,
+    name: str,
+    work_queue: WorkQueue,
+    monkeypatch: pytest.MonkeyPatch,
+    sessions: Sessions | None = None,
+) -> Iterator[World]:
     monkeypatch.setenv("TOCSIN_DATABASE_URL", server.dsn(name, "tocsin_app"))
     monkeypatch.setenv("DEFAULT_TENANT_ID", str(TENANT))
     for variable, value in links.VARIABLES.items():
@@ -189,7 +210,7 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
     secrets.forget()
     links.know_the_secrets()
     database.disconnect()
-    world = World(lambda role: server.dsn(name, role), work_queue)
+    world = World(lambda role: server.dsn(name, role), work_queue, sessions)
     try:
         yield world
     finally:
@@ -199,10 +220,12 @@ def _world(server: Postgres, name: str, work_queue: WorkQueue, monkeypatch: pyte
 
 
 class Sweeper:
-    """Brings one database back to what the template is: no rows but the first tenant, the clock right, nobody connected."""
+    """Brings one database back to what the template is: no rows but the first tenant, the clock right, nobody connected but
+    the sessions that are kept."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, sessions: Sessions) -> None:
         self._dsn = dsn
+        self._sessions = sessions
         self._conn = self._connect()
 
     def sweep(self) -> None:
@@ -236,12 +259,13 @@ class Sweeper:
 
     def _be_alone(self) -> None:
         """Whoever has just left is gone in a moment; the server, asked to end somebody, looks again only after 100 ms."""
-        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL(%s)"
+        kept = [[self._conn.info.backend_pid, *self._sessions.pids]]
         for _ in range(20):
-            if self._conn.execute(f"SELECT count(*) {others}").fetchone() == (0,):
+            if self._conn.execute(f"SELECT count(*) {others}", kept).fetchone() == (0,):
                 return
             time.sleep(0.002)
-        self._conn.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}")
+        self._conn.execute(f"SELECT pg_terminate_backend(pid, 5000) {others}", kept)
 
 
 @pytest.fixture

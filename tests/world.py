@@ -6,10 +6,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import dict_row
 
+from tests.sessions import Sessions, begin
 from tests.work_queue import Nudge, WorkQueue
 from tocsin.access import key_format
 from tocsin.access.audit import Actor
@@ -17,7 +17,7 @@ from tocsin.channels.outcomes import Accepted, Outcome
 from tocsin.channels.sandbox import Sandbox
 from tocsin.channels.ways import Message, Ways
 from tocsin.delivery.prepare import Policy
-from tocsin.foundation import notices, strict_json
+from tocsin.foundation import strict_json
 from tocsin.foundation.ids import uuid7
 from tocsin.intake import accept_intents
 from tocsin.intake.accept_intents import Asked
@@ -55,13 +55,15 @@ class Postbox:
 
 
 class World:
-    def __init__(self, dsn: Callable[[str], str], work_queue: WorkQueue | None = None) -> None:
+    def __init__(self, dsn: Callable[[str], str], work_queue: WorkQueue | None = None, sessions: Sessions | None = None) -> None:
         self.dsn = dsn
         self.work_queue = work_queue
+        self._sessions = sessions
         self._open: dict[str, Connection[Any]] = {}
         self.extra: list[Connection[Any]] = []
         self.email, self.sms, self.push = Postbox(), Postbox("sns", "sns:sms"), Postbox("sns", "sns:push")
         self.now = timedelta(0)
+        self._last_id = UUID(int=0)
 
     @property
     def app(self) -> Connection[Any]:
@@ -82,21 +84,19 @@ class World:
 
     def connect(self, role: str = "tocsin_worker") -> Connection[Any]:
         """A connection of one's own, for tests in which two meet."""
-        conn = psycopg.connect(self.dsn(role), autocommit=True)
-        notices.listen(conn)
-        conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [str(self.now)])
+        conn = begin(self.dsn(role))
+        self._set_clock(conn)
         self.extra.append(conn)
         return conn
 
     def pass_time(self, more: timedelta) -> None:
         """Move the database's clock for every connection of this world."""
         self.now += more
-        seconds = f"{self.now.total_seconds()} seconds"
         name = self.admin.info.dbname
         for conn in [*self._open.values(), *self.extra]:
             if not conn.closed:
-                conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [seconds])
-        self.admin.execute(f"ALTER DATABASE {name} SET tocsin.clock_offset = '{seconds}'")  # type: ignore[call-overload]
+                self._set_clock(conn)
+        self.admin.execute(f"ALTER DATABASE {name} SET tocsin.clock_offset = '{self._offset}'")  # type: ignore[call-overload]
 
     def rows(self, query: str, **parameters: Any) -> list[dict[str, Any]]:
         return self.admin.cursor(row_factory=dict_row).execute(query, parameters).fetchall()  # type: ignore[call-overload, no-any-return]
@@ -112,7 +112,7 @@ class World:
         return tenant_id
 
     def add_user(self, external_id: str = "alice", *, tenant: UUID = TENANT, **fields: Any) -> UUID:
-        user_id = uuid7()
+        user_id = self._next_id()
         values = {"email": f"{external_id}@example.com", "phone": None} | fields
         self.admin.execute(
             "INSERT INTO users (id, tenant_id, external_id, email, phone) VALUES (%s, %s, %s, %s, %s)",
@@ -121,7 +121,7 @@ class World:
         return user_id
 
     def add_device(self, user_id: UUID, token: str = "device-1", platform: str = "fcm", tenant: UUID = TENANT) -> UUID:
-        device_id = uuid7()
+        device_id = self._next_id()
         self.admin.execute(
             "INSERT INTO devices (id, tenant_id, user_id, platform, token) VALUES (%s, %s, %s, %s, %s)",
             [device_id, tenant, user_id, platform, token],
@@ -240,11 +240,29 @@ class World:
         return self.work_queue.nudges()
 
     def close(self) -> None:
-        for conn in [*self._open.values(), *self.extra]:
+        """End what was begun here; the sessions that were lent go back to where they came from."""
+        own = [] if self._sessions else self._open.values()
+        for conn in [*own, *self.extra]:
             conn.close()
+
+    def _next_id(self) -> UUID:
+        """As `uuid7`, and above the one before: of two that are made in one millisecond, chance says which is first."""
+        made = uuid7()
+        while made <= self._last_id:
+            made = uuid7()
+        self._last_id = made
+        return made
+
+    @property
+    def _offset(self) -> str:
+        return f"{self.now.total_seconds()} seconds"
+
+    def _set_clock(self, conn: Connection[Any]) -> None:
+        if self.now:
+            conn.execute("SELECT set_config('tocsin.clock_offset', %s, false)", [self._offset])
 
     def _as(self, role: str) -> Connection[Any]:
         if role not in self._open:
-            self._open[role] = psycopg.connect(self.dsn(role), autocommit=True)
-            notices.listen(self._open[role])
+            self._open[role] = self._sessions.take(role) if self._sessions else begin(self.dsn(role))
+            self._set_clock(self._open[role])
         return self._open[role]

@@ -276,7 +276,7 @@ def test_while_it_waits_there_is_no_transaction_and_no_lock(world: World, api: A
     def look(nap: int) -> None:
         (state,) = world.rows(
             """SELECT pid, state, xact_start, backend_xid::text, backend_xmin::text FROM pg_stat_activity
-               WHERE datname = current_database() AND usename = 'tocsin_app'"""
+               WHERE datname = current_database() AND usename = 'tocsin_app' AND application_name = 'tocsin'"""
         )
         locks = world.one("SELECT count(*) FROM pg_locks WHERE pid = %(pid)s", pid=state.pop("pid"))
         seen.append((*state.values(), locks))

@@ -230,7 +230,8 @@ def test_whoever_takes_webhooks_knows_whether_a_way_leads_to_the_internet(varian
 def test_nothing_private_is_called_unless_the_parameter_says_so() -> None:
     said = {name: _variables_of(name, "as it comes").get("ALLOW_PRIVATE_DESTINATIONS") for name in _functions("as it comes")}
 
-    told = {"DataFunction", "DispatchFunction", "WebhooksFunction", "TriggersFunction"}
+    takes_files = {"IntakeFunction", "WaitFunction", "IntakeQueueFunction", "OperateFunction"}
+    told = {"DataFunction", "DispatchFunction", "WebhooksFunction", "TriggersFunction"} | takes_files
     assert said == {name: "false" if name in told else None for name in said}
 
 
