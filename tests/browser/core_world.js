@@ -2,8 +2,12 @@
  * The core in a worker, where there is no page: with a clock that stands still until it is told to go, a server that answers when it is
  * told to, and no chance. Each message is a script; when nothing is left to do but wait, its value goes back, or null if that waits too.
  */
-import * as core from "/inbox/tocsin-inbox-core.js";
+import * as rows from "/inbox/tocsin-inbox-core.js";
+import * as states from "/inbox/tocsin-inbox-states.js";
+import * as tabs from "/inbox/tocsin-inbox-tabs.js";
+import * as times from "/inbox/tocsin-inbox-times.js";
 
+const core = { ...rows, ...states, ...tabs, ...times };
 const realWait = setTimeout;
 const nothingLeft = () => new Promise((done) => realWait(done));
 let now = Date.parse("2030-05-15T15:30:00Z");

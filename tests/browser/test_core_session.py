@@ -17,12 +17,13 @@ OF_A_PAGE = re.compile(
 )
 
 
-def test_the_core_speaks_of_no_page_and_needs_nothing_but_its_session() -> None:
-    core, session = ((WEB / f"tocsin-inbox-{name}.js").read_text("utf-8") for name in ("core", "session"))
+def test_the_core_speaks_of_no_page_and_needs_nothing_but_its_session_and_what_a_row_is() -> None:
+    core, session, states = ((WEB / f"tocsin-inbox-{name}.js").read_text("utf-8") for name in ("core", "session", "states"))
 
-    assert OF_A_PAGE.findall(core + session) == []
-    assert re.findall(r"\bimport\b", core + session) == []
-    assert re.findall(r'from "([^?]+)', core + session) == ["./tocsin-inbox-session.js"]
+    assert OF_A_PAGE.findall(core + session + states) == []
+    assert re.findall(r"\bimport\b", session + states) == []
+    assert re.findall(r'from "([^?]+)', core) == ["./tocsin-inbox-states.js", "./tocsin-inbox-session.js"]
+    assert "import(" not in core
 
 
 def test_where_it_is_tested_there_is_no_page(core: Core) -> None:

@@ -32,6 +32,7 @@ def test_the_switch_changes_the_page_and_the_panel_together(page: Page, server: 
 
     page.click("document.querySelector('#theme')")
     page.click(".bell")
+    page.see("$('.panel')")
 
     page.equals("getComputedStyle($('.panel')).backgroundColor", "rgb(23, 25, 31)")
     assert page.run("document.querySelector('#theme').innerText") == "Light"

@@ -6,12 +6,18 @@ from tests.browser.fake_inbox import NONCE_POLICY, WEB, FakeInbox, serving
 from tests.browser.page import Page
 from tools.asset_versions import version_of
 
-IMPORTED = [f"tocsin-inbox-{name}.js" for name in ("core", "dom", "look", "menus", "rows", "session", "title", "words")]
-ON_DEMAND = [f"tocsin-inbox-{name}.js" for name in ("arrival", "de", "es", "fr", "preferences")]
+
+def files(*names: str) -> list[str]:
+    return [f"tocsin-inbox-{name}.js" for name in names]
+
+
+IMPORTED = files("core", "dom", "loader", "look", "session", "states", "title", "words")
+PANEL = files("acts", "figure", "keys", "list", "menus", "panel", "panel-look", "parts", "rows", "tabs", "times")
+ON_DEMAND = files("arrival", "de", "es", "fr", "preferences")
 
 
 def scripts(server: FakeInbox) -> list[tuple[str, dict[str, str]]]:
-    return sorted((each.path, each.query) for each in server.answered if re.search(r"/inbox/.*\.js$", each.path))
+    return sorted(((each.path, each.query) for each in server.answered if re.search(r"/inbox/.*\.js$", each.path)), key=str)
 
 
 def test_each_file_is_loaded_once_and_by_its_version(page: Page, server: FakeInbox) -> None:
@@ -19,9 +25,14 @@ def test_each_file_is_loaded_once_and_by_its_version(page: Page, server: FakeInb
 
     page.run("import('/inbox/tocsin-inbox.js')")
 
-    parts = [(f"/inbox/{name}", {"v": version_of(WEB / name)}) for name in IMPORTED]
-    assert scripts(server) == [*parts, ("/inbox/tocsin-inbox.js", {})]
-    assert {path.name for path in WEB.glob("tocsin-inbox*.js")} == {"tocsin-inbox.js", *IMPORTED, *ON_DEMAND}
+    def parts(names: list[str]) -> list[tuple[str, dict[str, str]]]:
+        return [(f"/inbox/{name}", {"v": version_of(WEB / name)}) for name in names]
+
+    assert scripts(server) == [*parts(IMPORTED), ("/inbox/tocsin-inbox.js", {})]
+    page.click(".bell")
+    page.see("$('.state')")
+    assert scripts(server) == sorted([*parts(IMPORTED), *parts(PANEL), ("/inbox/tocsin-inbox.js", {})], key=str)
+    assert {path.name for path in WEB.glob("tocsin-inbox*.js")} == {"tocsin-inbox.js", *IMPORTED, *PANEL, *ON_DEMAND}
 
 
 def test_a_page_that_trusts_scripts_by_a_nonce_needs_no_more_than_before(page: Page, server: FakeInbox) -> None:

@@ -91,6 +91,7 @@ export class TocsinInbox extends HTMLElement {
   /** How many of the unread ones came since the panel was last open. */
   readonly unseen: number;
   readonly isOpen: boolean;
+  /** `isOpen` is true at once; the panel is shown as soon as its files are there. */
   open(): void;
   close(): void;
   /** Load what is shown again. */

@@ -1,89 +1,15 @@
 /** What <tocsin-inbox> knows and does: rows, the count, and changes that are shown before they are made. No DOM, and no words. */
 
+import { arrivals, belongs, countsAs, foreseen, newest } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
+
 export { Refused, Sessions } from "./tocsin-inbox-session.js?v=4f7713c69ae42a3b";
 
 const PAGE_SIZE = 25;
 const MOST_ROWS = 200; // that the server gives at once
-const FARTHEST_SNOOZE_MS = 365 * 24 * 3600e3;
-
-/** Strangers' words without the characters that turn around what stands after them (U+202E and its kin). */
-export const plain = (words) => String(words ?? "").replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
 
 const emptyList = (tab) => ({ tab, rows: [], cursor: null, state: "loading", why: "" });
 const standardTab = (status) => ({ id: status, status, kinds: [] });
-
-export const isSnoozed = (row) => new Date(row.snoozed_until ?? 0) > Date.now();
-const isHere = (row) => !row.hidden && !row.done_at && !isSnoozed(row);
-const countsAs = (row) => (row.unread && isHere(row) ? 1 : 0);
-const belongs = {
-  all: isHere,
-  unread: countsAs,
-  saved: (row) => !row.hidden && row.saved_at,
-  snoozed: (row) => !row.hidden && !row.done_at && isSnoozed(row),
-  done: (row) => !row.hidden && row.done_at,
-};
-
-/**
- * The tabs that a page wishes for: `All|Orders=order.*,invoice.*|Saved=@saved`, or JSON: [{"label", "kinds"?, "status"?}].
- * Null if they cannot be understood.
- */
-export function parseTabs(wish) {
-  try {
-    const wished = wish.trim().startsWith("[") ? JSON.parse(wish) : wish.split("|").map(compactTab);
-    return wished.length && wished.length <= 10 ? wished.map(ownTab) : null;
-  } catch {
-    return null;
-  }
-}
-
-function compactTab(wish) {
-  const [, label, what] = wish.match(/^([^=]*)(?:=(.*))?$/);
-  if (what === undefined) return { label };
-  return what.trim().startsWith("@") ? { label, status: what.trim().slice(1) } : { label, kinds: what.split(",") };
-}
-
-function ownTab({ label, kinds = [], status = "all" }, at) {
-  const tab = { id: `own-${at}`, label: label.trim(), status, kinds: kinds.map((kind) => kind.trim()) };
-  const isGood = tab.label && tab.label.length <= 40 && belongs[status] && kinds.length <= 10;
-  if (!isGood || !tab.kinds.every((kind) => /^[^\s,*]+\*?$/.test(kind))) throw new TypeError(label);
-  return tab;
-}
-
 const threadPath = ({ thread }) => thread && `/threads/${encodeURIComponent(thread.kind)}/${encodeURIComponent(thread.id)}`;
-
-/** When a snoozed row comes back: in an hour, or at nine in the morning of tomorrow or of next Monday, local time. */
-export function snoozeTime(choice) {
-  const at = new Date();
-  if (choice === "hour") return new Date(at.getTime() + 3600e3).toISOString();
-  at.setDate(at.getDate() + (choice === "tomorrow" ? 1 : (8 - at.getDay()) % 7 || 7));
-  at.setHours(9, 0, 0, 0);
-  return at.toISOString();
-}
-
-/** The moment that somebody chose, "2030-05-15T09:00" in local time; null if it is past, or farther than the server takes. */
-export function chosenTime(local) {
-  const until = new Date(local) - Date.now();
-  return until > 0 && until <= FARTHEST_SNOOZE_MS ? new Date(local).toISOString() : null;
-}
-
-const newest = (rows) => rows.map((row) => row.last_event_at).reduce((a, b) => (new Date(a) >= new Date(b) ? a : b));
-
-/** What the server will make of a row when it is sent this change. */
-function foreseen(row, change) {
-  const now = new Date().toISOString();
-  const next = { ...row };
-  if ("read" in change) next.unread = !change.read;
-  if ("done" in change) next.done_at = change.done ? now : null;
-  if ("saved" in change) next.saved_at = change.saved ? now : null;
-  if ("snoozed_until" in change) next.snoozed_until = change.snoozed_until;
-  return next;
-}
-
-/** Unread rows that were not there before, or that something was added to. */
-function arrivals(before, after) {
-  const known = new Map(before.map((row) => [row.id, row.last_event_at]));
-  return after.filter((row) => row.unread && known.get(row.id) !== row.last_event_at);
-}
 
 /**
  * The rows of a tab and the count. `view` answers isOpen() and explain(error), and is told changed(), counted(isNew), forgot(),

@@ -1,7 +1,8 @@
 /** The menus of <tocsin-inbox>, and the small dialog that asks until when. */
 
-import { chosenTime, snoozeTime } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { h, icon } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
+import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
+import { icon } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { chosenTime, snoozeTime } from "./tocsin-inbox-times.js?v=e531df2d6023c0f3";
 
 /** One menu for all of a panel: it opens beside the button that it belongs to, and gives the focus back to it. */
 export class Menu {

@@ -1,8 +1,9 @@
 /** The preferences of <tocsin-inbox>: on which channels one is told, how much and when not; and of which types. */
 
-import { plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { button, h, icon, theirs } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
-import { sheetOf } from "./tocsin-inbox-look.js?v=21c6d102c1ac95a0";
+import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
+import { sheetOf } from "./tocsin-inbox-look.js?v=d80710a043b1fa1b";
+import { button, icon, theirs } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { plain } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
 
 /** `bell` has text, ask(…), toast(words) and reasonOf(error). */
 export class Preferences {

@@ -1,30 +1,28 @@
 /** A row of <tocsin-inbox>: what happened, who did it, why one hears of it, and what one can do about it. */
 
-import { isSnoozed, plain } from "./tocsin-inbox-core.js?v=a14590c2384d010c";
-import { figure, h, icon, iconButton, safeUrl, theirs } from "./tocsin-inbox-dom.js?v=5dde619452e09032";
-import { ago, full } from "./tocsin-inbox-words.js?v=93c093c7731aecee";
+import { h } from "./tocsin-inbox-dom.js?v=9850c52a7ae8f7a7";
+import { figure, safeUrl } from "./tocsin-inbox-figure.js?v=2bab827161876b2c";
+import { icon, iconButton, theirs } from "./tocsin-inbox-parts.js?v=8d14ffe8a03bab9e";
+import { isSnoozed, plain, titleOf } from "./tocsin-inbox-states.js?v=8b85c0c120a039a9";
+import { ago, full } from "./tocsin-inbox-times.js?v=e531df2d6023c0f3";
 
-export const titleOf = (row) => plain(row.title || row.type_title || row.kind);
 export const linkOf = (row) => safeUrl(row.url ?? row.summary?.url);
 const isSerious = ({ severity }) => severity === "warning" || severity === "critical";
 
-/**
- * `bell` has text, locale, isGrouped and isMuted(row), and is told select(event, row, url), follow(event, row, action),
- * act(name, row, button) and rove(id).
- */
-export function rowNode(row, bell, { isWhole, isOwn }) {
-  const { text } = bell;
+/** `panel` has text, locale, isGrouped and isMuted(row); its `acts` are told what a person does, its `list` where the focus is. */
+export function rowNode(row, panel, { isWhole, isOwn }) {
+  const { text } = panel;
   const url = linkOf(row);
   const states = [row.unread && "unread", isSerious(row) && row.severity].filter(Boolean);
   const kind = url ? { href: url, rel: "noopener" } : { type: "button" };
-  const onclick = (event) => bell.select(event, row, url);
+  const onclick = (event) => panel.acts.select(event, row, url);
   return h(
     "li",
     {
       class: ["row", ...states.map((state) => `is-${state}`), isWhole && "whole", isOwn && "own"].filter(Boolean).join(" "),
       part: ["row", ...states.map((state) => `row-${state}`)].join(" "),
       "data-id": row.id,
-      onfocusin: () => bell.rove(row.id),
+      onfocusin: () => panel.list.rove(row.id),
     },
     row.unread && h("span", { class: "dot", part: "dot" }),
     !isOwn && figure(row),
@@ -34,15 +32,15 @@ export function rowNode(row, bell, { isWhole, isOwn }) {
       // What the page has for this row takes the place of these.
       h("slot", { name: `row-${row.id}` }, theirs(titleOf(row), "title"), " ", row.message && theirs(row.message, "message")),
     ]),
-    h("time", { datetime: row.last_event_at, title: full(row.last_event_at, bell.locale) }),
-    !isOwn && h("div", { class: "meta" }, facts(row, bell)),
-    h("div", { class: "actions" }, actions(row, bell)),
-    h("div", { class: "acts" }, buttons(row, bell)),
+    h("time", { datetime: row.last_event_at, title: full(row.last_event_at, panel.locale) }),
+    !isOwn && h("div", { class: "meta" }, facts(row, panel)),
+    h("div", { class: "actions" }, actions(row, panel)),
+    h("div", { class: "acts" }, buttons(row, panel)),
   );
 }
 
-function facts(row, bell) {
-  const { text } = bell;
+function facts(row, panel) {
+  const { text } = panel;
   const chip = (words, kind = "", sign) => words && h("span", { class: `chip ${kind}`, part: "chip" }, sign && icon(sign), words);
   const isPersonal = ["mention", "review_requested", "assign"].includes(row.reason);
   const updates = row.event_count > 1 && text.updates(row.event_count);
@@ -53,28 +51,28 @@ function facts(row, bell) {
     severity,
     chip(text.reasons[row.reason], isPersonal ? "you" : ""),
     row.for_everyone && chip(text.everyone),
-    bell.isMuted(row) && chip(text.muted),
-    isSnoozed(row) && chip(text.until(full(row.snoozed_until, bell.locale))),
-    ...[row.actor?.name, row.thread && `${row.thread.kind} ${row.thread.id}`, !bell.isGrouped && row.scope, updates]
+    panel.isMuted(row) && chip(text.muted),
+    isSnoozed(row) && chip(text.until(full(row.snoozed_until, panel.locale))),
+    ...[row.actor?.name, row.thread && `${row.thread.kind} ${row.thread.id}`, !panel.isGrouped && row.scope, updates]
       .filter(Boolean)
       .map((words) => h("span", { class: "fact" }, theirs(words))),
   ];
 }
 
 /** At most two, and only those that lead somewhere safe. */
-function actions(row, bell) {
+function actions(row, panel) {
   const usable = (row.actions ?? []).filter(({ label, url }) => label && safeUrl(url)).slice(0, 2);
   return usable.map((action, at) => {
     const rank = at ? "secondary" : "primary";
-    const onclick = (event) => bell.follow(event, row, action);
+    const onclick = (event) => panel.acts.follow(event, row, action);
     return h("a", { class: `button ${rank}`, part: `action action-${rank}`, href: safeUrl(action.url), rel: "noopener", onclick }, theirs(action.label));
   });
 }
 
-function buttons(row, bell) {
-  const { text } = bell;
+function buttons(row, panel) {
+  const { text } = panel;
   const one = (act, name, label, more = {}) =>
-    iconButton(name, label, (event) => bell.act(act, row, event.currentTarget), { "aria-label": `${label}: ${titleOf(row)}`, "data-act": act, ...more });
+    iconButton(name, label, (event) => panel.acts.act(act, row, event.currentTarget), { "aria-label": `${label}: ${titleOf(row)}`, "data-act": act, ...more });
   return [
     one("read", row.unread ? "opened" : "mail", row.unread ? text.markRead : text.markUnread),
     one("save", "save", row.saved_at ? text.unsave : text.save, { class: row.saved_at ? "icon on" : "icon" }),

@@ -1,4 +1,4 @@
-/** The words of <tocsin-inbox>: English here, other languages when they are wanted; and times as people say them. */
+/** The words of <tocsin-inbox>: English here, other languages when they are wanted. */
 
 const english = {
   label: "Notifications",
@@ -111,7 +111,7 @@ const LANGUAGES = {
   es: () => import("./tocsin-inbox-es.js?v=4f06345393da5124"),
 };
 
-const languageOf = (locale) => locale.split("-")[0].toLowerCase();
+export const languageOf = (locale) => locale.split("-")[0].toLowerCase();
 
 /** What the element says, else the page's words, the page's language, the browser's. Where we have no words for it, English. */
 export function localeOf(element) {
@@ -133,14 +133,3 @@ export async function wordsFor(locale) {
 
 /** Words with those that the page put in their place. */
 export const withOwn = (words) => ({ ...words, ...Object.fromEntries(Object.entries(text).filter(([name, own]) => own !== english[name])) });
-
-export const full = (iso, locale) => new Date(iso).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
-
-export function ago(iso, locale) {
-  const seconds = (new Date(iso) - Date.now()) / 1000;
-  const units = [["year", 31536e3], ["month", 2592e3], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
-  // The narrow French is "-3 h".
-  const format = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: languageOf(locale) === "fr" ? "short" : "narrow" });
-  return unit === "second" ? format.format(0, "second") : format.format(Math.trunc(seconds / size), unit);
-}

@@ -118,6 +118,24 @@ def test_in_react_a_token_that_ran_out_is_renewed_and_who_is_signed_out_is_told(
         page.see("!document.querySelector('tocsin-inbox') && bell.current === null")
 
 
+def test_where_a_bundler_splits_the_panel_is_a_chunk_that_comes_at_the_first_opening(
+    chromium: Chromium, bundle: Callable[..., str], tmp_path: Path
+) -> None:
+    bundle("browser.jsx", 19, "--format=esm", "--minify", "--splitting", "--entry-names=page", f"--outdir={tmp_path}")
+    shop = Shop(BUNDLED, {f"/{path.name}": path.read_text() for path in tmp_path.iterdir()})
+    shop.add("News")
+    with opened(chromium, shop) as page:
+        page.equals("words($('.badge'))", "1")
+        panel = [path for path in shop.scripts if path.startswith("/tocsin-inbox-panel-")]
+        assert len(panel) == 1
+        assert not {*panel} & {each.path for each in shop.answered}
+
+        page.click(".bell")
+        page.see("row('News')")
+
+        assert [each.path for each in shop.answered if each.path in panel] == panel
+
+
 def test_a_server_that_renders_the_page_writes_the_element_without_a_token(
     react: int, bundle: Callable[..., str], tmp_path: Path
 ) -> None:
