@@ -22,7 +22,7 @@ from tocsin.store.layouts import LayoutRow
 
 # In quotes in a template, and in the path of its own address.
 PartName = Annotated[
-    str, Field(min_length=1, max_length=100), Matching(r"[^'\"\x00-\x1f\x7f]+", "a name without quotes and control characters")
+    str, Field(min_length=1, max_length=100), Matching("[^'\"\\x00-\\x1f\\x7f]+", "a name without quotes and control characters")
 ]
 
 
