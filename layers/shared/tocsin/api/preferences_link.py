@@ -31,7 +31,7 @@ def get_preferences_page(request: Request) -> Response:
 
 def post_preferences_page(request: Request) -> Response:
     """Keep what was changed; or show it again, with what is wrong at its field. Then back to the page, so that to load it again
-    sends nothing again."""
+    sends nothing again; where nothing was changed, there is no need to go back."""
 
     def keep(conn: Connection[Any], opened: OpenPreferences, language: str) -> Response:
         try:
@@ -41,8 +41,11 @@ def post_preferences_page(request: Request) -> Response:
         if wrong := mistakes(filled):
             page = preferences_page.preferences_page(opened.choices, opened.brand, language, filled=filled, wrong=wrong)
             return shown(page, status=422)
+        changed = changes(filled, opened.choices)
+        if changed.is_empty:
+            return shown(preferences_page.preferences_page(opened.choices, opened.brand, language, is_saved=True))
         whence = {"ip_address": request.source_ip, "user_agent": request.headers.get("user-agent", "")}
-        if not preferences_link.keep(conn, opened, changes(filled, opened.choices), **whence):
+        if not preferences_link.keep(conn, opened, changed, **whence):
             return _unknown(request)
         return Response(303, None, {"Location": _SAVED, "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"})
 
@@ -90,8 +93,13 @@ ENDPOINTS = [
         None,
         post_preferences_page,
         "Keep what was chosen on that page",
-        success=303,
-        answers=_TOLD | {400: "It is not that page's form", 422: "Something is wrong; the page says what, at its field"},
+        answers=_TOLD
+        | {
+            200: "Nothing was changed",
+            303: "Done; see the page itself",
+            400: "It is not that page's form",
+            422: "Something is wrong; the page says what, at its field",
+        },
         answer_types=MEDIA_TYPES,
         page_answers=(400, 404, 422, 429, 503),
         is_link=True,

@@ -21,6 +21,10 @@ class Changes:
     rules: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     subscribed_again: list[str] = field(default_factory=list)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.rules and not self.subscribed_again
+
 
 def mistakes(filled: Filled) -> dict[str, str]:
     """By field, the name of the word for what is wrong with it. What the reader left as it was is not looked at."""

@@ -27,7 +27,7 @@ _SECURITY = {
         "description": "A user's token for their browser, as POST /v1/users/{id}/tokens makes it. It opens their own inbox.",
     },
 }
-_SUCCESSES = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done; there is nothing to say", 303: "Done; see the page itself"}
+_SUCCESSES = {200: "Done", 201: "Made", 202: "Accepted", 204: "Done; there is nothing to say"}
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds to wait before the next try", "schema": {"type": "integer"}}}
 _ETAG = {"ETag": {"description": "Names this state; send it back as If-None-Match", "schema": {"type": "string"}}}
 
