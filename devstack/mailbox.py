@@ -86,11 +86,11 @@ def _body(row: Row) -> str:
 
 def _envelope(row: Row) -> str:
     """Who it is from and for, and its files, as a mail program has them above an email."""
-    headers = {name.lower(): value for name, value in row["headers"].items()}
+    headers = {name.lower(): value for name, value in (row.get("headers") or {}).items()}
     copies = [one.strip() for one in headers.get("cc", "").split(",") if one.strip()]
     lines = {"From": _decoded(row.get("from") or ""), "To": ", ".join(one for one in row["to"] if one not in copies)}
     lines |= {"Cc": ", ".join(copies), "Reply-To": headers.get("reply-to", "")}
-    lines |= {"Files": ", ".join(map(_file, row["attachments"]))}
+    lines |= {"Files": ", ".join(map(_file, row.get("attachments") or []))}
     return f'<div class="envelope">{_list("", lines)}</div>'
 
 

@@ -42,6 +42,7 @@ def test_an_email_for_sendgrid_is_kept_with_everything_in_it(office: PostOffice)
         "headers": {"List-Unsubscribe": "<https://example.com/u>"},
         "tags": {"tocsin_attempt": "1-1"},
         "configuration_set": None,
+        "attachments": [],
         "message_id": answer.headers["X-Message-Id"],
     }
 

@@ -111,7 +111,7 @@ test("a user token is good for that person's inbox, from a browser too", async (
   const asEve = new Tocsin({ key: token });
 
   assert.ok(Math.abs(Date.parse(until) - Date.now() - 600e3) < 60e3);
-  assert.deepEqual((await asEve.request("GET", "/v1/inbox/unread-count")).data, { unread: 0, capped: false });
+  assert.deepEqual((await asEve.request("GET", "/v1/inbox/unread-count")).data, { unread: 0, unseen: 0, capped: false });
 });
 
 test("a webhook that the service sends is verified, and one that was changed is not", async () => {

@@ -18,7 +18,8 @@ EVERY = [endpoint for endpoints in ENDPOINTS.values() for endpoint in endpoints]
 GUARDED = [endpoint for endpoint in EVERY if endpoint.scope]
 SCOPED = [endpoint for endpoint in GUARDED if endpoint.scope != ANY_KEY]
 FILES = {"GET /inbox/{asset}", "GET /console", "GET /console/{asset}", "GET /console/{version}/{asset}"}
-OPEN = {"GET /health", "GET /ready", "GET /errors", "GET /v1/openapi.json", "GET /u/{token}", "POST /u/{token}", *FILES}
+READER_PAGES = {"GET /u/{token}", "POST /u/{token}", "GET /p/{token}", "POST /p/{token}"}
+OPEN = {"GET /health", "GET /ready", "GET /errors", "GET /v1/openapi.json", *READER_PAGES, *FILES}
 
 
 def _call(api: Api, endpoint: Endpoint, key: str) -> int:

@@ -72,9 +72,11 @@ def test_a_brand_is_its_tenants_alone(world: World, api: Api) -> None:
 
 
 def test_without_a_brand_the_tenants_name_is_the_name(world: World, api: Api) -> None:
-    tenant_name = world.one("SELECT name FROM tenants WHERE id = %(id)s", id=TENANT)
     with tenant_transaction(world.app, TENANT):
-        assert brands.find(world.app, TENANT) == Brand(tenant_name)
+        assert brands.find(world.app, TENANT) == Brand("")  # it is called `default`, which tells nobody who writes
+    world.admin.execute("UPDATE tenants SET name = 'Acme'")
+    with tenant_transaction(world.app, TENANT):
+        assert brands.find(world.app, TENANT) == Brand("Acme")
 
     api.put("/v1/brand", {"name": "Shop", "color": "#aa0000"})
 

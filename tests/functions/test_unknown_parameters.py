@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.functions.operations import EVERY, Stage
-from tests.functions.test_access import FILES
+from tests.functions.test_access import FILES, READER_PAGES
 from tests.functions.test_problems import assert_problem
 from tocsin.http.door import Endpoint
 
@@ -14,7 +14,7 @@ LONG = 3  # letters: of a shorter name nobody could say which was meant
 
 
 def test_only_links_take_whatever_is_hung_onto_them() -> None:
-    assert {one.route for one in EVERY if one.is_link} == {*FILES, "GET /errors", "GET /u/{token}", "POST /u/{token}"}
+    assert {one.route for one in EVERY if one.is_link} == {*FILES, "GET /errors", *READER_PAGES}
 
 
 @pytest.mark.parametrize("endpoint", STRICT, ids=lambda endpoint: endpoint.route)

@@ -30,6 +30,8 @@ def preheader(content: Content) -> str:
 def sender(brand: Brand) -> str:
     """The logo, or the name; which also stands where a mail program shows no pictures."""
     name = escape(bidi_closed(brand.name))
+    if not name and not brand.logo_url:
+        return ""
     if not brand.logo_url:
         return f'<div dir="auto" class="ink" style="{look.NAME}">{name}</div>'
     return f'<img src="{escape(brand.logo_url)}" alt="{name}" height="36" class="logo ink" style="{look.LOGO}">'

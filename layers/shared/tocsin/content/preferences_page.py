@@ -26,8 +26,9 @@ def preferences_page(
         kinds_section(words, choices, answers),
         hours_section(words, choices, answers, said),
     )
+    lead = f'<p class="soft">{escape(words.lead).format(sender=named(brand.name))}</p>' if brand.name else ""
     content = (
-        f'<p class="soft">{escape(words.lead).format(sender=named(brand.name))}</p>{_notice(words, said, is_saved=is_saved)}'
+        f"{lead}{_notice(words, said, is_saved=is_saved)}"
         f'<form method="post">{"".join(sections)}<div class="save"><button>{escape(words.save)}</button></div></form>'
     )
     return framed(content, heading=words.title, language=language, brand=brand, is_wide=True)

@@ -84,13 +84,14 @@ def find(conn: Connection[Any], tenant_id: UUID) -> Brand:
 
 
 def find_all(conn: Connection[Any], tenant_ids: list[UUID]) -> dict[UUID, Brand]:
-    """Of each tenant that there is. Without a brand, or without a name in it, the tenant's own name is the name.
+    """Of each tenant that there is. Without a brand, or without a name in it, the tenant's own name is the name; but the
+    one that the first tenant is made with tells nobody who writes.
 
     A mail that says who it is from says the brand's name, where it has one and no other name for that."""
     rows = conn.execute(
         """
-        SELECT tenants.id, COALESCE(brands.name, tenants.name), COALESCE(brands.logo_url, ''), COALESCE(brands.color, ''),
-               COALESCE(brands.postal_address, ''), COALESCE(brands.reply_to, ''),
+        SELECT tenants.id, COALESCE(brands.name, NULLIF(tenants.name, 'default'), ''), COALESCE(brands.logo_url, ''),
+               COALESCE(brands.color, ''), COALESCE(brands.postal_address, ''), COALESCE(brands.reply_to, ''),
                COALESCE(brands.from_name, brands.name, '')
         FROM tenants LEFT JOIN brands ON brands.tenant_id = tenants.id
         WHERE tenants.id = ANY(%(tenant_ids)s)
