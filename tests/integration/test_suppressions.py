@@ -12,7 +12,7 @@ from tests.integration.forgetting import apply
 from tests.ses_events import heard
 from tests.world import OTHER_TENANT, TENANT, World
 from tocsin.channels.outcomes import Failure, FailureClass
-from tocsin.feedback import unsubscribe
+from tocsin.feedback import unsubscribe_link
 from tocsin.feedback.apply import apply_events
 from tocsin.feedback.unsubscribe_tokens import Subject, address_hash, sign
 from tocsin.foundation import aws, secrets, settings
@@ -316,7 +316,7 @@ def test_an_unsubscribe_suppresses_its_type_for_its_tenant_and_nothing_else(worl
     world.add_tenant()
     token = sign(Subject(TENANT, address_hash(TENANT, "email", "Alice@Example.com"), "newsletter"), secret)
 
-    assert [unsubscribe.unsubscribe(world.app, token) for _ in range(2)] == [True, True]
+    assert [unsubscribe_link.unsubscribe(world.app, token) for _ in range(2)] == [True, True]
 
     assert end(send(world, type="newsletter")) == ("skipped", "suppressed: unsubscribe")
     assert end(send(world))[0] == "published"
@@ -332,14 +332,14 @@ def test_the_link_in_a_message_unsubscribes_its_reader(world: World, secret: byt
     (message,) = world.email.accepted
     token = message.headers["List-Unsubscribe"].removeprefix("<https://tocsin.example/u/").removesuffix(">")
 
-    assert unsubscribe.unsubscribe(world.app, token)
+    assert unsubscribe_link.unsubscribe(world.app, token)
 
     assert end(send(world, type="newsletter")) == ("skipped", "suppressed: unsubscribe")
 
 
 def test_an_unsubscribe_does_not_weaken_a_complaint_about_everything(world: World, secret: bytes) -> None:
     add_suppression(world, reason="complaint")
-    unsubscribe.unsubscribe(world.app, sign(Subject(TENANT, address_hash(TENANT, "email", ALICE), "order.shipped"), secret))
+    unsubscribe_link.unsubscribe(world.app, sign(Subject(TENANT, address_hash(TENANT, "email", ALICE), "order.shipped"), secret))
 
     assert end(send(world)) == ("skipped", "suppressed: complaint")
 
@@ -347,7 +347,7 @@ def test_an_unsubscribe_does_not_weaken_a_complaint_about_everything(world: Worl
 def test_a_token_of_somebody_else_suppresses_nobody(world: World, secret: bytes) -> None:
     token = sign(Subject(TENANT, address_hash(TENANT, "email", ALICE), "order.shipped"), b"another secret")
 
-    assert not unsubscribe.unsubscribe(world.app, token)
+    assert not unsubscribe_link.unsubscribe(world.app, token)
 
     assert world.count("suppressions") == 0
 
