@@ -35,6 +35,7 @@ from tocsin.store import (
     job_runs,
     jobs,
     lanes,
+    layouts,
     malformed_intents,
     metrics,
     notifications,
@@ -79,6 +80,7 @@ def _list_the_rest(world: World, conn: Connection[Any]) -> None:
     api_keys.list_page(conn, TENANT, limit=10, after=None)
     suppressions.list_page(conn, TENANT, channel=None, address=None, limit=10, after=None)
     templates.list_page(conn, TENANT, name=None, limit=10, after=None)
+    layouts.list_page(conn, TENANT, name=None, limit=10, after=None)
     triggers.list_page(conn, TENANT, limit=10, before=None)
     erasures.list_page(conn, TENANT, limit=10, after=None)
 
@@ -115,6 +117,7 @@ def _read_decisions(world: World, conn: Connection[Any]) -> None:
 def _erase_somebody(world: World, conn: Connection[Any]) -> None:
     far = datetime(2100, 1, 1, tzinfo=UTC)
     erase.find_to_address(conn, TENANT, email="a@example.com", phone="+491", until=far, limit=10)
+    erase.mask_copies(conn, TENANT, likely=["%a@example.com%"], pattern="a@example", stand_in="x", until=far, limit=10)
 
 
 def _delete_a_tenant(world: World, conn: Connection[Any]) -> None:
@@ -309,7 +312,11 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         _read_decisions,
         {"attempts_time_idx", "records_cancelled_idx", "routes_changed_idx"},
     ),
-    "erasing a person": ("tocsin_app", _erase_somebody, {"records_to_email_idx", "records_to_phone_idx"}),
+    "erasing a person": (
+        "tocsin_app",
+        _erase_somebody,
+        {"records_to_email_idx", "records_to_phone_idx", "records_email_options_idx"},
+    ),
     "erasing and deleting, later": (
         "tocsin_retention",
         _delete_a_tenant,
@@ -416,6 +423,7 @@ READERS: dict[str, tuple[str, Scenario, set[str]]] = {
         {
             "api_keys_tenant_idx",
             "erasures_listing_idx",
+            "layouts_listing_idx",
             "suppressions_listing_idx",
             "templates_listing_idx",
             "triggers_listing_idx",

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from tocsin.content import html_tokens, liquid, liquid_limits, templates
+from tocsin.content import html_tokens, liquid, liquid_limits, parts, templates
 from tocsin.content.html_safety import problem_of
 from tocsin.content.liquid_filters import FILTERS
 from tocsin.content.plain import Unrenderable
@@ -38,6 +38,7 @@ def test_its_limits_are_ours() -> None:
         liquid_limits.MAX_SECONDS,
         liquid_limits.MAX_PAYLOAD,
         templates.MAX_SOURCE,
+        parts.MAX_WHOLE,
         html_tokens.MAX_ATTRIBUTES,
     ]
     assert f"of which {liquid.MAX_MARKS:,} in tags" in table
