@@ -510,6 +510,7 @@ def test_settling_what_is_published_writes_to_no_index_of_routes(world: World) -
 def test_finishing_a_try_writes_to_no_index_of_attempts(world: World) -> None:
     world.add_user()
     world.accept()
+    world.worker.execute("SELECT pg_stat_force_next_flush()")
     world.admin.execute("SELECT pg_stat_reset_single_table_counters('attempts'::regclass)")
 
     world.dispatch()
