@@ -91,6 +91,14 @@ def test_a_button_of_the_brand_s_colour_may_be_a_partial_where_there_is_a_layout
             _rendered(f"{{% render 'button', {given} %}}", "{{ content }}", hostile, button=button)
 
 
+def test_an_if_leaves_out_a_sender_without_a_name_and_a_reason_that_is_not_there() -> None:
+    layout = "{{ content }}{% if brand.name %}A{% endif %}{% if why %}B{% endif %}{{ brand.name }}{{ why }}"
+    template = Template(UUID(int=1), "t", 1, "email", "default", "Hi", "<p>x</p>", None, PartSources("l", layout))
+    nobody = reader_of(Brand(), why="", unsubscribe_url="", preferences_url="")
+
+    assert render(template, {}, reader=nobody).html == "<p>x</p>"
+
+
 def test_partials_are_put_in_with_what_they_are_given_and_what_stands_around_them() -> None:
     body = "{% for one in list %}{% render 'row', label: one, big: true %}{% endfor %}{{ label }} {%- render 'end' -%} ."
 

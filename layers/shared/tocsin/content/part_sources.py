@@ -34,13 +34,13 @@ def reader_of(brand: Brand, *, why: str, unsubscribe_url: str, preferences_url: 
     color = color_of(brand)
     return {
         "brand": {
-            "name": brand.name,
+            "name": brand.name or ABSENT,
             "logo_url": brand.logo_url or ABSENT,
             "color": color,
             "ink": ink_on(color),
             "postal_address": brand.postal_address or ABSENT,
         },
-        "why": why,
+        "why": why or ABSENT,
         "unsubscribe_url": unsubscribe_url or ABSENT,
         "preferences_url": preferences_url or ABSENT,
     }
