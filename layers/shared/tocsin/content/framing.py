@@ -1,5 +1,6 @@
 """Framing: the layout and partials that templates name, read from the store as the versions that count."""
 
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -19,7 +20,7 @@ class NamedParts(NamedTuple):
     def __bool__(self) -> bool:
         return self.layout is not None or bool(self.partials)
 
-    def wanted(self, tenant_id: UUID, locale: str, at: Any = None) -> WantedParts:
+    def wanted(self, tenant_id: UUID, locale: str, at: datetime | None = None) -> WantedParts:
         names = (*([self.layout] if self.layout is not None else []), *self.partials)
         return WantedParts(tenant_id, names, locale, at)
 

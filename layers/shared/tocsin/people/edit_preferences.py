@@ -11,8 +11,8 @@ from tocsin.access import audit
 from tocsin.access.audit import Actor
 from tocsin.foundation.database import tenant_transaction
 from tocsin.foundation.ids import uuid7
-from tocsin.people.preferences import PreferenceChange, audited, check_window, name_of
-from tocsin.store import preferences, suppressions
+from tocsin.people.preferences import PreferenceChange, audited, check_window, name_of, subscribe_again
+from tocsin.store import preferences
 from tocsin.store.preferences import Preference
 
 _WISHES = tuple(one.name for one in fields(PreferenceChange))
@@ -36,7 +36,7 @@ def edit(
             check_window(wishes.quiet_hours_start, wishes.quiet_hours_end)
             if old and _says_nothing(wishes, kind):
                 preferences.delete(conn, tenant_id, user_id, channel, kind)
-                told.append(("delete", "preference", name_of(user_id, channel, kind), {"old": audited(old)}))
+                told.append(("delete", name_of(user_id, channel, kind), {"old": audited(old)}))
             elif not _says_nothing(wishes, kind):
                 new = preferences.upsert(
                     conn,
@@ -49,13 +49,11 @@ def edit(
                 )
                 difference = audit.difference(audited(old) if old else None, audited(new))
                 if difference["new"]:
-                    told.append(("put", "preference", name_of(user_id, channel, kind), difference))
+                    told.append(("put", name_of(user_id, channel, kind), difference))
+        for action, rule, what in told:
+            audit.record(conn, actor, action, "preference", rule, what)
         for kind in sorted(subscribed_again):
-            if lifted := suppressions.delete_unsubscribe(conn, tenant_id, user_id, kind):
-                was = {"channel": "email", "reason": "unsubscribe", "notification_type": kind}
-                told.append(("lift", "suppression", str(lifted), {"old": was}))
-        for action, resource, resource_id, what in told:
-            audit.record(conn, actor, action, resource, resource_id, what)
+            subscribe_again(conn, actor, user_id, kind)
 
 
 def _merged(old: Preference | None, kind: str, changed: Mapping[str, Any]) -> PreferenceChange:

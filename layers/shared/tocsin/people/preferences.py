@@ -95,7 +95,7 @@ def prefer(
         )
         changes = audit.difference(audited(old) if old else None, audited(new))
         if channel == "email" and notification_type and wishes.enabled and actor.name == f"user:{user_id}":
-            _subscribe_again(conn, actor, user_id, notification_type)
+            subscribe_again(conn, actor, user_id, notification_type)
         if changes["new"]:
             audit.record(conn, actor, "put", "preference", name_of(user_id, channel, notification_type), changes)
     return new
@@ -135,7 +135,7 @@ def _with_defaults(found: list[Preference], zone: str) -> list[Preference]:
     return [*plain, *(one for one in made.values() if one.notification_type)]
 
 
-def _subscribe_again(conn: Connection[Any], actor: Actor, user_id: UUID, notification_type: str) -> None:
+def subscribe_again(conn: Connection[Any], actor: Actor, user_id: UUID, notification_type: str) -> None:
     """The later word of a person counts; a server's does not stand for it."""
     if lifted := suppressions.delete_unsubscribe(conn, actor.tenant_id, user_id, notification_type):
         old = {"channel": "email", "reason": "unsubscribe", "notification_type": notification_type}
