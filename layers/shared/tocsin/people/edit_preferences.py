@@ -50,10 +50,10 @@ def edit(
                 difference = audit.difference(audited(old) if old else None, audited(new))
                 if difference["new"]:
                     told.append(("put", name_of(user_id, channel, kind), difference))
-        for action, rule, what in told:
-            audit.record(conn, actor, action, "preference", rule, what)
         for kind in sorted(subscribed_again):
             subscribe_again(conn, actor, user_id, kind)
+        for action, rule, what in told:
+            audit.record(conn, actor, action, "preference", rule, what)
 
 
 def _merged(old: Preference | None, kind: str, changed: Mapping[str, Any]) -> PreferenceChange:
