@@ -8,7 +8,7 @@ from tocsin.content.email_page import Footer
 from tocsin.content.part_sources import PartSources, reader_of
 from tocsin.foundation.languages import language_of
 from tocsin.foundation.text import bidi_closed
-from tocsin.store.rows import Brand, Delivery, Wording
+from tocsin.store.rows import Brand, Delivery, PinnedTemplate, Wording
 from tocsin.store.templates import TemplateRow
 
 
@@ -34,12 +34,7 @@ BARE = Letterhead()
 def of_row(
     row: TemplateRow, payload: dict[str, Any], *, used_seconds: float = 0.0, letterhead: Letterhead = BARE, why: str = ""
 ) -> plain.Content:
-    from tocsin.content.templates import Template, render  # noqa: PLC0415
-
-    template = Template(
-        row.id, row.name, row.version, row.channel, row.locale, row.subject, row.body, row.text, letterhead.sources
-    )
-    return render(template, payload, used_seconds=used_seconds, reader=letterhead.reader(why))
+    return _rendered(row, row.channel, payload, letterhead, letterhead.reader(why), used_seconds)
 
 
 def of_delivery(one: Delivery, letterhead: Letterhead) -> plain.Content:
@@ -72,23 +67,25 @@ def of_wording(one: Wording, letterhead: Letterhead) -> plain.Content:
             if one.channel == "email"
             else words
         )
+    payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
+    reader = letterhead.reader(footer_of(one, letterhead).why) if letterhead.sources else None
+    content = _rendered(one.template, one.channel, payload, letterhead, reader)
+    return replace(content, url=plain.link_of(payload)) if one.channel == "push" else content
+
+
+def _rendered(
+    version: TemplateRow | PinnedTemplate,
+    channel: str,
+    payload: dict[str, Any],
+    letterhead: Letterhead,
+    reader: dict[str, Any] | None,
+    used_seconds: float = 0.0,
+) -> plain.Content:
     from tocsin.content.templates import Template, render  # noqa: PLC0415
 
-    pinned, channel = one.template, one.channel
-    template = Template(
-        pinned.id,
-        pinned.name,
-        pinned.version,
-        channel,
-        pinned.locale,
-        pinned.subject,
-        pinned.body,
-        pinned.text,
-        letterhead.sources,
-    )
-    payload = one.payload | {"reason": one.audience_reason} if one.audience_reason else one.payload
-    content = render(template, payload, reader=letterhead.reader(footer_of(one, letterhead).why) if letterhead.sources else None)
-    return replace(content, url=plain.link_of(payload)) if channel == "push" else content
+    words = (version.subject, version.body, version.text)
+    template = Template(version.id, version.name, version.version, channel, version.locale, *words, letterhead.sources)
+    return render(template, payload, used_seconds=used_seconds, reader=reader)
 
 
 def footer_of(one: Wording, letterhead: Letterhead) -> Footer:
